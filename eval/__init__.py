@@ -1,0 +1,1 @@
+"""The evaluation harness: question sets in, scored answers out."""

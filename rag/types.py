@@ -1,0 +1,121 @@
+"""The nouns of the path from a paper to an answer, all frozen.
+
+    Paper ─▶ (Passage ─▶ Hit, in vectorstore) ─▶ Prompt ─▶ Claim, Quote, Reference ─▶ Answer
+
+No model, file, store or framework is known here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from vectorstore.passage import Bibliography, Hit
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper as a reader sees it.
+
+    id: stays the same when other papers come or go. title: never empty; `untitled` says that it was derived
+    from the abstract because the source had none. abstract: the text that is shown and quoted, on one line a
+    paragraph; formulas stay between dollar signs. authors: "Given Family", in the source's order.
+    """
+
+    id: str
+    title: str
+    abstract: str
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    venue: str = ""
+    url: str = ""
+    doi: str = ""
+    untitled: bool = False
+
+    @property
+    def bibliography(self) -> Bibliography:
+        """All but the abstract."""
+        return Bibliography(
+            self.id, self.title, self.untitled, self.authors, self.year, self.venue, self.url, self.doi
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One question or one answer of a conversation; `paper_ids`: the papers an answer cited, in order of number."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    paper_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The exact words of an abstract: text == abstract[start:end] of the paper `paper_id`."""
+
+    paper_id: str
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What an LLM is given: the question, the papers that were found, and their sentences, numbered.
+
+    papers: best first. evidence: sentences of those papers; evidence[i] is offered under the key i + 1, and
+    an LLM cites by writing [i + 1]. hits: what the search found, best first. history: earlier turns, oldest first.
+    """
+
+    question: str
+    papers: tuple[Paper, ...]
+    evidence: tuple[Quote, ...]
+    hits: tuple[Hit, ...] = ()
+    history: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One sentence of an answer.
+
+    text: with its [n] markers. references: the numbers cited, ascending. quotes: the words that support it.
+    supported: whether they do.
+    """
+
+    text: str
+    references: tuple[int, ...]
+    quotes: tuple[Quote, ...]
+    supported: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A cited paper: its number in the conversation and the words used from it, in order of use."""
+
+    number: int
+    paper: Paper
+    quotes: tuple[Quote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is said to a question, and what it rests on.
+
+    text: the claims' texts, or the abstention. references: by number, only papers that the text cites.
+    nearest: on an abstention, the papers that came nearest, best first. notices: calm remarks for the reader.
+    timings_ms: stage → milliseconds ("retrieve", "first_word", "total"). done: False while it grows.
+    """
+
+    question: str
+    text: str = ""
+    claims: tuple[Claim, ...] = ()
+    references: tuple[Reference, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    abstained: bool = False
+    abstain_reason: str = ""
+    nearest: tuple[Paper, ...] = ()
+    llm: str = ""
+    embedder: str = ""
+    notices: tuple[str, ...] = ()
+    timings_ms: dict[str, float] = field(default_factory=dict)
+    done: bool = True

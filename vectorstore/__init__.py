@@ -1,0 +1,1 @@
+"""An index of passages: Chroma for their meaning, a lexical index for their words."""
