@@ -1,9 +1,9 @@
 """What can go wrong with an index.
 
-    StoreError                what every error of this package is
-    ├── StoreMissing          there is no index at that place
-    ├── StoreMismatch         the index was made with another embedder, chunking or schema
-    └── StoreUnusable         the place cannot be read or written, or does not answer
+StoreError                what every error of this package is
+├── StoreMissing          there is no index at that place
+├── StoreMismatch         the index was made with another embedder, chunking or schema
+└── StoreUnusable         the place cannot be read or written, or does not answer
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The values that go into and come out of an index: Bibliography, Passage, Hit.
+"""The values that go into and come out of an index: Bibliography, Passage, Entry, Hit.
 
 They know nothing of files, models or Chroma.
 """
@@ -6,6 +6,11 @@ They know nothing of files, models or Chroma.
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +37,31 @@ class Passage:
 
     text == abstract[start:end]; start, end: character offsets into the abstract. The passages of a paper
     cover its abstract but for white space between them; they may overlap.
-    search_text: what is embedded and indexed for it (title and text with mark-up and formulas made plain).
     """
 
     id: str
     text: str
     start: int
     end: int
-    search_text: str
     source: Bibliography
 
     @property
     def paper_id(self) -> str:
         """The paper that the passage is from."""
         return self.source.paper_id
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """A passage on its way into the index.
+
+    title_words, text_words: what the lexical index reads, words parted by spaces. vector: (dim,), unit length.
+    """
+
+    passage: Passage
+    title_words: str
+    text_words: str
+    vector: Vector
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,45 @@
+"""What an index remembers of how it was made, so that it is never opened with something else.
+
+It stands in the metadata of the Chroma collection, beside the vectors it speaks of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+
+from vectorstore.errors import StoreMismatch
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """embedder: its spec. dim: of its vectors. chunking: how abstracts were cut. schema: of the files themselves."""
+
+    embedder: str
+    dim: int
+    chunking: str
+    schema: int = SCHEMA
+
+    def as_metadata(self) -> dict[str, str | int]:
+        """As Chroma keeps it."""
+        return {f"footnote_{key}": value for key, value in asdict(self).items()}
+
+    @classmethod
+    def from_metadata(cls, metadata: Mapping[str, object] | None, where: str) -> Manifest:
+        """The manifest in a collection's metadata; StoreMismatch when it is not one of Footnote's."""
+        found = {f.name: (metadata or {}).get(f"footnote_{f.name}") for f in fields(cls)}
+        if None in found.values():
+            raise StoreMismatch(f"{where} holds a Chroma collection that Footnote did not make; name another folder")
+        return cls(str(found["embedder"]), int(str(found["dim"])), str(found["chunking"]), int(str(found["schema"])))
+
+    def check(self, wanted: Manifest, where: str) -> None:
+        """Raise StoreMismatch, naming what differs and how to rebuild, unless `wanted` is what made the index."""
+        if self == wanted:
+            return
+        what = next(f.name for f in fields(self) if getattr(self, f.name) != getattr(wanted, f.name))
+        raise StoreMismatch(
+            f"{where} was made with {what} {getattr(self, what)}, not {getattr(wanted, what)}; "
+            f"open it with the first, or rebuild it: footnote index --rebuild PAPERS"
+        )
