@@ -1,13 +1,13 @@
 """What can go wrong between a question and its answer.
 
-    FootnoteError             what every error of this package is
-    ├── UsageError            a wrong argument, spec, setting or file name: the caller can mend it
-    │   └── UnknownSpec       an embedder or LLM spec that no table knows
-    ├── MissingPackage        an optional package is not installed
-    ├── MissingKey            an environment variable that a provider needs is not set
-    ├── LoadError             a papers file cannot be read at all (single bad records are rejects, not errors)
-    ├── ModelError            a model's files are damaged, or it cannot be loaded
-    └── BackendError          an LLM or embedding service failed
+FootnoteError             what every error of this package is
+├── UsageError            a wrong argument, spec, setting or file name: the caller can mend it
+│   └── UnknownSpec       an embedder or LLM spec that no table knows
+├── MissingPackage        an optional package is not installed
+├── MissingKey            an environment variable that a provider needs is not set
+├── LoadError             a papers file cannot be read at all (single bad records are rejects, not errors)
+├── ModelError            a model's files are damaged, or it cannot be loaded
+└── BackendError          an LLM or embedding service failed
 """
 
 from __future__ import annotations

