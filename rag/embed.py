@@ -83,7 +83,8 @@ class SentenceTransformerEmbedder:
         try:
             self._model: Any = SentenceTransformer(name)
         except (OSError, ValueError) as error:
-            raise ModelError(f"sentence-transformers cannot load {name!r}: {str(error).splitlines()[0]}") from error
+            why, _, _ = str(error).partition("\n")
+            raise ModelError(f"sentence-transformers cannot load {name!r}: {why}") from error
 
     def embed_documents(self, texts: Sequence[str]) -> Vector:
         """(n, dim), in the order of the texts."""
@@ -98,6 +99,11 @@ class SentenceTransformerEmbedder:
         return unit(np.asarray(encode(texts, show_progress_bar=False), dtype=np.float32))
 
 
+# LangChain would fetch OpenAI's tokenizer from a third host and send token ids, which no other server understands;
+# a passage is far below any model's limit.
+_OPTIONS: Mapping[str, Mapping[str, Any]] = {"openai": {"check_embedding_ctx_length": False}}
+
+
 class LangChainEmbedder:
     """An embedding service behind LangChain's `init_embeddings`."""
 
@@ -106,7 +112,7 @@ class LangChainEmbedder:
 
         self.spec = f"{provider}:{name}"
         with provider_errors(provider):
-            self._model: Any = init_embeddings(name, provider=provider)
+            self._model: Any = init_embeddings(name, provider=provider, **_OPTIONS.get(provider, {}))
 
     def embed_documents(self, texts: Sequence[str]) -> Vector:
         """(n, dim), in the order of the texts."""

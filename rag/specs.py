@@ -28,9 +28,9 @@ def make(kind: str, spec: str, table: Mapping[str, Callable[[str], T]]) -> T:
     """What the table's factory makes of the spec's name; UnknownSpec lists what there is. kind: "embedder", "LLM"."""
     provider, _, name = spec.partition(":")
     if provider not in table:
-        near = get_close_matches(provider, table, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise UnknownSpec(f"no {kind} is called {spec!r}; {hint}Known: {', '.join(table)}")
+        near = get_close_matches(provider.lower(), table, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]}? Known" if near else "known"
+        raise UnknownSpec(f"no {kind} is called {spec!r}; {hint}: {', '.join(table)}")
     return table[provider](name)
 
 

@@ -35,9 +35,7 @@ class Paper:
     @property
     def bibliography(self) -> Bibliography:
         """All but the abstract."""
-        return Bibliography(
-            self.id, self.title, self.untitled, self.authors, self.year, self.venue, self.url, self.doi
-        )
+        return Bibliography(self.id, self.title, self.untitled, self.authors, self.year, self.venue, self.url, self.doi)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +61,19 @@ class Quote:
 class Prompt:
     """What an LLM is given: the question, the papers that were found, and their sentences, numbered.
 
-    papers: best first. evidence: sentences of those papers; evidence[i] is offered under the key i + 1, and
-    an LLM cites by writing [i + 1]. hits: what the search found, best first. history: earlier turns, oldest first.
+    papers: best first. evidence: sentences of those papers, in reading order; evidence[i] is offered under the
+    key i + 1, and an LLM cites by writing [i + 1]. relevance: of each piece of evidence to the question, higher
+    is better, comparable within one prompt only. hits: what the search found, one a paper, best first.
+    history: earlier turns, oldest first. context: what a follow-up leaves unsaid, "" when the question stands alone.
     """
 
     question: str
     papers: tuple[Paper, ...]
     evidence: tuple[Quote, ...]
+    relevance: tuple[float, ...]
     hits: tuple[Hit, ...] = ()
     history: tuple[Turn, ...] = ()
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)

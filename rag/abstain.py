@@ -1,0 +1,90 @@
+"""Tells, before any LLM is called, whether what was found can answer the question, and if not, what is missing.
+
+Three signs: nothing found is near the question at all; a name in the question stands in none of the papers that are
+near; or no near sentence that speaks of what is to be counted ("how many GPUs") holds a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag.followup import Standalone
+from rag.question import asked_noun, holds_number, kind_of, names
+from rag.relevance import Relevance, Sentence, Word
+from rag.text import search_words
+from rag.types import Paper
+
+FULL_PAPER = "The full paper may."
+_NEAR = 0.4  # below the best sentence's score
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Below what a question counts as unanswered; one set per embedder, found on dev questions (eval/LOG.md).
+
+    topic: of the best sentence's score. name: cosine of a name to its nearest token. asked: of what is asked for.
+    """
+
+    topic: float
+    name: float
+    asked: float
+
+
+THRESHOLDS = {"minilm": Thresholds(0.61, 0.62, 0.40), "minilm:fp32": Thresholds(0.61, 0.62, 0.40)}
+# Cosines of other embedders lie elsewhere: with those, only words that stand in the abstracts count.
+_WORDS_ONLY = Thresholds(topic=-1.0, name=2.0, asked=-1.0)
+
+
+def why_unanswerable(asked: Standalone, papers: Sequence[Paper], relevance: Relevance, embedder: str) -> str:
+    """Why the abstracts cannot answer, as a sentence for the reader; "" when they can."""
+    if not relevance.sentences:
+        return "No paper in this collection has anything to do with the question."
+    limits = THRESHOLDS.get(embedder, _WORDS_ONLY)
+    best = max(relevance.sentences, key=lambda sentence: sentence.score)
+    if not asked.papers and (best.score < limits.topic or not _shares_a_word(relevance, limits)):
+        return "Nothing in these abstracts is near the question."
+    near = [s for s in relevance.sentences if s.score >= best.score - _NEAR]
+    if name := _missing_name(asked.question, papers, near, relevance, limits):
+        return f"The abstracts nearest to the question say nothing of “{name}”. {FULL_PAPER}"
+    if noun := _missing_count(asked.question, near, relevance, limits):
+        return f"The abstracts nearest to the question don't say how many {noun}. {FULL_PAPER}"
+    return ""
+
+
+def _shares_a_word(relevance: Relevance, limits: Thresholds) -> bool:
+    if limits is not _WORDS_ONLY:
+        return True
+    found = {word[:5] for sentence in relevance.sentences for word in search_words(sentence.quote.text)}
+    return any(word.text[:5] in found for word in relevance.words)
+
+
+def _missing_name(
+    question: str, papers: Sequence[Paper], near: Sequence[Sentence], relevance: Relevance, limits: Thresholds
+) -> str:
+    """A name of the question that stands in none of the near papers, nor anything like it."""
+    ids = {s.quote.paper_id for s in near}
+    text = " ".join(f"{p.title} {p.abstract}" for p in papers if p.id in ids)
+    stems = {word[:5] for word in search_words(text)}
+    for name in names(question):
+        parts = search_words(name)
+        if not all(part[:5] in stems for part in parts) and _match(parts, near, relevance.words) < limits.name:
+            return name
+    return ""
+
+
+def _missing_count(question: str, near: Sequence[Sentence], relevance: Relevance, limits: Thresholds) -> str:
+    """What was to be counted, when no near sentence that speaks of it holds a number."""
+    noun = asked_noun(question)
+    if not noun or kind_of(question) in {"papers", "compare"}:
+        return ""
+    head = search_words(noun)[-1:]
+    counted = [s for s in near if holds_number(s.quote.text) and _match(head, [s], relevance.words) >= limits.asked]
+    return "" if counted else noun
+
+
+def _match(parts: Sequence[str], near: Sequence[Sentence], question_words: Sequence[Word]) -> float:
+    places = [i for i, word in enumerate(question_words) if word.text in parts]
+    if not places:
+        return 1.0
+    return max(min(sentence.matches[i] for i in places) for sentence in near)

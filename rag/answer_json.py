@@ -1,0 +1,60 @@
+"""Turns an Answer into the JSON that other programs rely on; data/answer.schema.json says what it holds."""
+
+from __future__ import annotations
+
+from rag.types import Answer, Claim, Paper, Quote, Reference
+
+Json = dict[str, object]
+
+
+def to_json(answer: Answer) -> Json:
+    """The answer as plain lists, dicts, strings and numbers, as `footnote ask --json` prints it."""
+    return {
+        "question": answer.question,
+        "answer": answer.text,
+        "abstained": answer.abstained,
+        "abstain_reason": answer.abstain_reason,
+        "claims": [_claim(claim) for claim in answer.claims],
+        "references": [_reference(reference) for reference in answer.references],
+        "nearest": [paper_json(paper) for paper in answer.nearest],
+        "llm": answer.llm,
+        "embedder": answer.embedder,
+        "notices": list(answer.notices),
+        "timings_ms": {stage: round(ms, 1) for stage, ms in answer.timings_ms.items()},
+    }
+
+
+def paper_json(paper: Paper) -> Json:
+    """A paper's own fields."""
+    return {
+        "id": paper.id,
+        "title": paper.title,
+        "untitled": paper.untitled,
+        "authors": list(paper.authors),
+        "year": paper.year,
+        "venue": paper.venue,
+        "url": paper.url,
+        "doi": paper.doi,
+        "abstract": paper.abstract,
+    }
+
+
+def _claim(claim: Claim) -> Json:
+    return {
+        "text": claim.text,
+        "supported": claim.supported,
+        "references": list(claim.references),
+        "quotes": [_quote(quote) for quote in claim.quotes],
+    }
+
+
+def _reference(reference: Reference) -> Json:
+    return {
+        "number": reference.number,
+        "paper": paper_json(reference.paper),
+        "quotes": [_quote(quote) for quote in reference.quotes],
+    }
+
+
+def _quote(quote: Quote) -> Json:
+    return {"paper_id": quote.paper_id, "text": quote.text, "start": quote.start, "end": quote.end}

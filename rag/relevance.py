@@ -1,0 +1,192 @@
+"""Tells how well each sentence of the papers found answers to the question, and what in the question finds no match.
+
+Late interaction (Khattab & Zaharia 2020, arXiv:2004.12832) over the embedder's own tokens: each word of the question
+that carries meaning looks for its nearest token in a sentence read in its context, weighted by how rare the word is.
+An embedder that shows no tokens is asked for whole sentences instead. Nothing is known here of answers or LLMs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import log
+
+import numpy as np
+
+from rag.embed import Embedder, TokenEmbedder, TokenVectors
+from rag.followup import Standalone
+from rag.question import asks_for_number, content_words
+from rag.sentences import Span, sentence_spans
+from rag.split import split
+from rag.text import search_words, searched, words
+from rag.types import Paper, Quote
+from vectorstore.passage import Vector
+
+# Found on the dev half of eval/data/questions.jsonl (eval/LOG.md).
+_LEXICAL, _PAPER, _NUMBER = 0.5, 0.5, 0.05
+_UNKNOWN = 0.5  # of the weight of a word that stands nowhere
+_CONTEXT = 0.3  # of the weight of a word that a follow-up leaves unsaid
+_CARRIED = 0.4  # cosine that a paper of the last answer gains when the question leans on it
+_STEM = 5  # letters; "filter", "filters" and "filtering" share them
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A content word of the question. weight: inverse document frequency in the index, 0 and up."""
+
+    text: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a paper that was found.
+
+    score: relevance to the question, comparable within one question. matches: for each word of the question, the
+    cosine of its nearest token here (−1..1).
+    """
+
+    quote: Quote
+    score: float
+    matches: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """The question's words, and the sentences of the papers found: papers best first, sentences in reading order."""
+
+    words: tuple[Word, ...]
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    words: tuple[Word, ...]
+    vectors: tuple[Vector, ...]  # of each word: (tokens, dim)
+    wants_number: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    sentences: tuple[Span, ...]  # in the abstract
+    vectors: tuple[Vector, ...]  # of each sentence: (tokens, dim)
+
+
+@dataclass(slots=True)
+class Ranker:
+    """Scores sentences. document_frequency: word → in how many passages it stands; passages: how many there are."""
+
+    embedder: Embedder
+    document_frequency: Callable[[str], int]
+    passages: int
+    _cached: Callable[[str, str], tuple[_Passage, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # The papers of one conversation come up again and again; a paper's tokens take about 0.4 MB.
+        self._cached = lru_cache(maxsize=256)(self._read)
+
+    def rank(self, asked: Standalone, papers: Sequence[tuple[Paper, float]]) -> Relevance:
+        """Relevance of every sentence of the papers, each given with its cosine to the question."""
+        question = self._question(asked)
+        sentences = tuple(
+            sentence
+            for paper, cosine in papers
+            for sentence in self._sentences(question, paper, cosine + _CARRIED * (paper.id in asked.papers))
+        )
+        return Relevance(question.words, sentences)
+
+    def _sentences(self, question: _Question, paper: Paper, cosine: float) -> tuple[Sentence, ...]:
+        # A title that was taken from the abstract itself is no context.
+        passages = self._cached("" if paper.untitled else paper.title, paper.abstract)
+        return tuple(
+            _sentence(question, Quote(paper.id, paper.abstract[span[0] : span[1]], *span), vectors, cosine)
+            for passage in passages
+            for span, vectors in zip(passage.sentences, passage.vectors, strict=True)
+        )
+
+    def _question(self, asked: Standalone) -> _Question:
+        own = {w: Word(w, self._weight(w)) for w in dict.fromkeys(content_words(asked.question))}
+        unsaid = [w for w in dict.fromkeys(content_words(asked.context)) if w not in own] if asked.context else []
+        found = own | {w: Word(w, _CONTEXT * self._weight(w)) for w in unsaid}
+        text = searched(asked.whole)
+        if isinstance(self.embedder, TokenEmbedder):
+            vectors = _word_vectors(text, found, self.embedder.embed_tokens([text])[0])
+        else:
+            vectors = dict.fromkeys(found, self.embedder.embed_query(text)[None, :])
+        words_kept = tuple(found[w] for w in found if w in vectors)
+        return _Question(words_kept, tuple(vectors[word.text] for word in words_kept), asks_for_number(asked.question))
+
+    def _weight(self, word: str) -> float:
+        # A word that stands nowhere is an asker's own word for something: it counts, but less than a term that does.
+        df = self.document_frequency(word)
+        weight = log(1 + (max(self.passages - df, 0) + 0.5) / (df + 0.5))
+        return weight if df else _UNKNOWN * weight
+
+    def _read(self, title: str, abstract: str) -> tuple[_Passage, ...]:
+        parts = [_spans_of(p.start, p.text) for p in split(Paper("", "", abstract, untitled=True))]
+        return tuple(self._read_part(title, abstract, spans) for spans in parts)
+
+    def _read_part(self, title: str, abstract: str, spans: tuple[Span, ...]) -> _Passage:
+        texts = [searched(abstract[start:end]) for start, end in spans]
+        if not isinstance(self.embedder, TokenEmbedder):
+            return _Passage(spans, tuple(v[None, :] for v in self.embedder.embed_documents(texts)))
+        joined, places = _joined(searched(title), texts)
+        tokens = self.embedder.embed_tokens([joined])[0]
+        return _Passage(spans, tuple(_inside(tokens, place) for place in places))
+
+
+def _sentence(question: _Question, quote: Quote, vectors: Vector, cosine: float) -> Sentence:
+    matches = tuple(_nearest(word, vectors) for word in question.vectors)
+    weights = [word.weight for word in question.words]
+    here = _stems(quote.text)
+    shared = [float(word.text[:_STEM] in here) for word in question.words]
+    has_number = question.wants_number and any(c.isdigit() for c in quote.text)
+    score = _mean(matches, weights) + _LEXICAL * _mean(shared, weights) + _PAPER * cosine + _NUMBER * has_number
+    return Sentence(quote, score, matches)
+
+
+def _spans_of(start: int, text: str) -> tuple[Span, ...]:
+    """The sentences of a passage that begins at `start`, as offsets into its abstract."""
+    return tuple((start + a, start + b) for a, b in sentence_spans(text))
+
+
+def _joined(title: str, texts: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
+    joined, places = f"{title}. " if title else "", []
+    for text in texts:
+        places.append((len(joined), len(joined) + len(text)))
+        joined += text + " "
+    return joined, tuple(places)
+
+
+def _inside(tokens: TokenVectors, place: Span) -> Vector:
+    rows = [i for i, (start, _) in enumerate(tokens.spans) if place[0] <= start < place[1]]
+    return tokens.vectors[rows]
+
+
+def _word_vectors(text: str, wanted: Mapping[str, Word], tokens: TokenVectors) -> dict[str, Vector]:
+    found: dict[str, Vector] = {}
+    for chunk in re.finditer(r"\S+", text):
+        for word in words(chunk.group()):
+            if word in wanted and word not in found:
+                at = chunk.group().lower().find(word)
+                place = (chunk.start() + at, chunk.start() + at + len(word)) if at >= 0 else chunk.span()
+                rows = _inside(tokens, place)
+                if len(rows):
+                    found[word] = rows
+    return found
+
+
+def _nearest(word: Vector, sentence: Vector) -> float:
+    """The mean, over a word's tokens, of the cosine of the nearest token; 0 when the sentence was not read."""
+    return float((word @ sentence.T).max(axis=1).mean()) if len(sentence) else 0.0
+
+
+def _mean(values: Sequence[float], weights: Sequence[float]) -> float:
+    total = sum(weights)
+    return float(np.dot(values, weights)) / total if total > 0 else 0.0
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(word[:_STEM] for word in search_words(text))

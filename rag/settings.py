@@ -1,0 +1,131 @@
+"""Settings: from arguments, then FOOTNOTE_* variables, then a .env file, then footnote.toml, then defaults.
+
+Read once at each entry point and handed down as arguments; nothing below reads the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dotenv import dotenv_values
+from platformdirs import user_data_path
+
+from rag.embed import DEFAULT_EMBEDDER
+from rag.errors import UsageError
+from rag.llm import DEFAULT_LLM
+
+FILE = "footnote.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What can be set. name: as in footnote.toml; the variable is FOOTNOTE_<NAME>. least: of a number."""
+
+    name: str
+    default: str | int
+    help: str
+    least: int = 0
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return f"FOOTNOTE_{self.name.upper()}"
+
+
+def _table() -> tuple[Setting, ...]:
+    return (
+        Setting("index", str(user_data_path("footnote") / "index"), "folder of the index"),
+        Setting("embedder", DEFAULT_EMBEDDER, "what turns text into vectors; an index keeps the one that made it"),
+        Setting("llm", DEFAULT_LLM, "what writes the answer"),
+        Setting("k", 6, "papers read for an answer", least=1),
+        Setting("host", "127.0.0.1", "address that the page is served on"),
+        Setting("port", 7860, "port that the page is served on", least=0),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every setting's value, and `sources`: name → where it comes from ("argument", a variable, a file, "default")."""
+
+    index: str
+    embedder: str
+    llm: str
+    k: int
+    host: str
+    port: int
+    sources: Mapping[str, str]
+
+    @classmethod
+    def read(cls, **arguments: object) -> Settings:
+        """The settings that hold here and now; arguments that are None count as not given."""
+        found: dict[str, str | int] = {}
+        sources: dict[str, str] = {}
+        places = _places(arguments)
+        for setting in _table():
+            source, value = next(
+                ((where, values[setting.name]) for where, values in places if setting.name in values),
+                ("default", setting.default),
+            )
+            found[setting.name] = _checked(setting, value, source)
+            sources[setting.name] = source if source != "environment" else setting.variable
+        return cls(**found, sources=sources)  # type: ignore[arg-type]
+
+    def is_set(self, name: str) -> bool:
+        """Whether somebody chose the value."""
+        return self.sources[name] != "default"
+
+    def rows(self) -> tuple[tuple[str, str, str, str], ...]:
+        """(name, value, source, what it is) of each setting."""
+        return tuple((s.name, str(getattr(self, s.name)), self.sources[s.name], s.help) for s in _table())
+
+
+def _places(arguments: Mapping[str, object]) -> tuple[tuple[str, Mapping[str, object]], ...]:
+    given = {name: value for name, value in arguments.items() if value is not None}
+    variables = {s.name: os.environ[s.variable] for s in _table() if os.environ.get(s.variable)}
+    dotenv = _dotenv(Path(".env"))
+    from_dotenv = {s.name: dotenv[s.variable] for s in _table() if dotenv.get(s.variable)}
+    return (("argument", given), ("environment", variables), (".env", from_dotenv), (FILE, _toml(Path(FILE))))
+
+
+def _dotenv(path: Path) -> Mapping[str, str | None]:
+    try:
+        return dotenv_values(path) if path.is_file() else {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+
+
+def _toml(path: Path) -> Mapping[str, object]:
+    if not path.is_file():
+        return {}
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    known = {setting.name for setting in _table()}
+    if unknown := sorted(set(values) - known):
+        raise UsageError(f"{path} sets {unknown[0]!r}, which is not a setting; known: {', '.join(sorted(known))}")
+    return values
+
+
+def _checked(setting: Setting, value: object, source: str) -> str | int:
+    if isinstance(setting.default, str):
+        return _text(setting, value, source)
+    try:
+        number = int(str(value))
+    except ValueError:
+        raise UsageError(f"{setting.name} must be a whole number, not {value!r} (from {source})") from None
+    if number < setting.least:
+        raise UsageError(f"{setting.name} must be at least {setting.least}, not {number} (from {source})")
+    return number
+
+
+def _text(setting: Setting, value: object, source: str) -> str:
+    if not isinstance(value, str | Path) or not str(value).strip():
+        raise UsageError(f"{setting.name} must be a word or a name, not {value!r} (from {source})")
+    # In a command line the shell has replaced the ~; in a file nobody has.
+    home = setting.name == "index" and str(value).startswith("~")
+    return str(Path(value).expanduser()) if home else str(value)

@@ -1,0 +1,163 @@
+"""`footnote index` and `footnote papers`: what goes into an index, and what is in it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rag.errors import UsageError
+from ui.cli_batch import refuse_overwriting
+from ui.cli_json import json_text
+from ui.cli_options import AS_JSON, EMBEDDER, INDEX
+
+if TYPE_CHECKING:
+    from rag.index import Report
+    from rag.load import Reject
+    from rag.types import Paper
+
+_REJECTS_SHOWN = 20
+
+
+@click.command()
+@click.argument("files", nargs=-1, metavar="PAPERS...")
+@click.option("--sample", is_flag=True, help="Index the 19 papers that come with Footnote.")
+@INDEX
+@EMBEDDER
+@click.option("--prune", is_flag=True, help="Remove papers from the index that are not in PAPERS.")
+@click.option("--rebuild", is_flag=True, help="Make the index anew; the old one stays until the new one is whole.")
+@click.option("--rejects", type=click.Path(), metavar="FILE", help="Write every rejected record to FILE, one a line.")
+def index(
+    files: tuple[str, ...],
+    sample: bool,
+    index: str | None,
+    embedder: str | None,
+    prune: bool,
+    rebuild: bool,
+    rejects: str | None,
+) -> None:
+    """Put PAPERS into the index.
+
+    PAPERS are files (or - for standard input) of JSONL, JSON, CSV, TSV, BibTeX, RIS, CSL-JSON, or plain text with a
+    blank line between abstracts; gzipped or not. What is in the index already and has not changed is left alone.
+    A record without an abstract, or one that is there twice, is rejected by name, and the rest go in.
+
+    \b
+    Examples:
+      footnote index papers.jsonl more.bib
+      zcat dump.csv.gz | footnote index -
+      footnote index --rebuild --embedder st:BAAI/bge-small-en-v1.5 papers.jsonl
+    """
+    from rag.load import load_papers  # noqa: PLC0415
+    from rag.sample import sample_path  # noqa: PLC0415
+
+    if not files and not sample:
+        raise UsageError("name the papers files to index, or --sample for the papers that come with Footnote")
+    names = [*files, *([str(sample_path())] if sample else [])]
+    if rejects:
+        _check_writable(rejects, files)
+    loaded = load_papers(names, stdin=sys.stdin.buffer)
+    try:
+        report, folder, total = _indexed(loaded, index, embedder, prune=prune, rebuild=rebuild)
+    except KeyboardInterrupt:
+        kept = "the index is as it was" if rebuild else "what is indexed so far is kept; run it again to go on"
+        raise click.Abort(f"stopped; {kept}") from None
+    _tell(report, folder, total, Path(rejects) if rejects else None)
+
+
+def _check_writable(rejects: str, files: Sequence[str]) -> None:
+    # Before the indexing, which may take hours, and not after it.
+    refuse_overwriting("--rejects", rejects, files)
+    try:
+        with Path(rejects).open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise UsageError(f"cannot write {rejects}: {error.strerror}") from error
+
+
+def _indexed(
+    loaded: Iterator[Paper | Reject], index: str | None, embedder: str | None, *, prune: bool, rebuild: bool
+) -> tuple[Report, Path, int]:
+    from rag.embed import make_embedder  # noqa: PLC0415
+    from rag.index import index_papers, opened_for_writing  # noqa: PLC0415
+    from rag.settings import Settings  # noqa: PLC0415
+
+    settings = Settings.read(index=index, embedder=embedder)
+    # The first record is read before anything is written: a wrong file leaves no empty index behind.
+    first = next(loaded, None)
+    papers: Iterable[Paper | Reject] = chain([] if first is None else [first], loaded)
+    folder = Path(settings.index)
+    spec = settings.embedder if settings.is_set("embedder") else None
+    with (
+        opened_for_writing(folder, spec, make_embedder, rebuild=rebuild) as (store, maker),
+        _bar() as progress,
+    ):
+        report = index_papers(store, maker, papers, prune=prune, progress=progress)
+        return report, folder, store.counts()[0]
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[Report], None]]:
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("reading papers …")
+
+        def progress(report: Report) -> None:
+            rate = report.seen / report.seconds if report.seconds else 0.0
+            bar.update(task, description=f"{report.seen:,} papers, {rate:,.0f} a second")
+
+        yield progress
+
+
+def _tell(report: Report, folder: Path, total: int, rejects: Path | None) -> None:
+    for reject in report.rejects[:_REJECTS_SHOWN]:
+        click.echo(_line(reject), err=True)
+    more = len(report.rejects) - _REJECTS_SHOWN
+    if more > 0:
+        click.echo(f"… and {more:,} more rejected; --rejects FILE writes them all", err=True)
+    if rejects:
+        rejects.write_text("".join(f"{_line(reject)}\n" for reject in report.rejects), encoding="utf-8")
+    counts = [("new", report.new), ("changed", report.changed), ("unchanged", report.unchanged)]
+    counts += [("removed", report.removed), ("rejected", len(report.rejects))]
+    said = ", ".join(f"{number:,} {what}" for what, number in counts if number) or "no papers"
+    click.echo(f"{said}, in {report.seconds:.1f} s; the index at {folder} holds {_papers(total)}")
+    if not report.seen:
+        raise click.exceptions.Exit(1)
+
+
+def _line(reject: Reject) -> str:
+    what = f"“{reject.what}” " if reject.what else ""
+    return f"{reject.where}: {what}rejected: {reject.why}"
+
+
+def _papers(number: int) -> str:
+    return f"{number:,} paper{'' if number == 1 else 's'}"
+
+
+@click.command()
+@INDEX
+@AS_JSON
+def papers(index: str | None, as_json: bool) -> None:
+    """List the papers in the index."""
+    from rag.answer_json import paper_json  # noqa: PLC0415
+    from rag.assistant import papers_in  # noqa: PLC0415
+    from rag.settings import Settings  # noqa: PLC0415
+
+    kept = papers_in(Path(Settings.read(index=index).index))
+    if as_json:
+        click.echo(json_text([paper_json(paper) for paper in kept], sys.stdout.encoding, indent=2))
+        return
+    for paper in kept:
+        where = " ".join(filter(None, (paper.venue, str(paper.year or ""))))
+        tail = [", ".join(paper.authors[:3]) + (" et al." if len(paper.authors) > 3 else ""), where, paper.id]
+        click.echo(f"{paper.title}{'  (label from the abstract)' if paper.untitled else ''}")
+        click.echo("    " + " · ".join(filter(None, tail)))
