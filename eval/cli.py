@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
+from typing import NoReturn
 
 import click
 
@@ -59,6 +60,8 @@ def run_command(
       footnote-eval run --papers abstracts.txt --failures
     """
     questions = tuple(q for q in read_suite(suite) if split in {"all", q.split})
+    if not questions:
+        raise UsageError(f"the suite has no question in its {split} split")
     with tempfile.TemporaryDirectory() as folder:
         ids = _indexed(papers or str(sample_path()), Path(folder), embedder)
         began = perf_counter()
@@ -118,7 +121,9 @@ def _save(out: Path, done: Run, figures: Sequence[Rate]) -> None:
     from rag.answer_json import to_json  # noqa: PLC0415
 
     out.mkdir(parents=True, exist_ok=True)
-    rows = [{"id": v.question.id, "fact": v.fact, "references": v.references, **to_json(v.answer)} for v in done.verdicts]
+    rows = [
+        {"id": v.question.id, "fact": v.fact, "references": v.references, **to_json(v.answer)} for v in done.verdicts
+    ]
     (out / "answers.jsonl").write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
     table = {f.name.strip(): {"value": f.value, "low": f.low, "high": f.high, "n": f.n} for f in figures}
     summary = {"llm": done.llm, "embedder": done.embedder, "figures": table}
@@ -130,10 +135,13 @@ def main() -> None:
     try:
         cli.main(prog_name="footnote-eval", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        _fail(f"{error.format_message()}; see footnote-eval --help", error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        sys.exit(_INTERRUPTED)
+        _fail("stopped", _INTERRUPTED)
     except (FootnoteError, StoreError, EvalError, OSError) as error:
-        click.echo(f"footnote-eval: {error}", err=True)
-        sys.exit(2 if isinstance(error, UsageError) else 1)
+        _fail(str(error), 2 if isinstance(error, UsageError) else 1)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    click.echo(f"footnote-eval: {' '.join(message.split())}", err=True)
+    sys.exit(code)

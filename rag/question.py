@@ -79,7 +79,7 @@ def kind_of(question: str) -> Kind:
 
 
 _NAME = re.compile(r"(?<![\w-])(?=[\w-]*(?:[A-Z][\w-]*[A-Z0-9]|[a-z][A-Z]|\d[\w-]*[A-Za-z]))[\w][\w.+-]*[\w+]")
-_CAPITALISED = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+(?:[ -][A-Z][a-z]+)*")
+_CAPITALISED = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+(?:[ -][A-Z][a-z]+)*(?![\w-])")
 _ASKED = re.compile(
     r"\bhow many ([a-z][\w-]+(?: [a-z][\w-]+)??)"
     r"(?= (?:do|does|did|is|are|was|were|has|have|had|can|per|of|in|on|for|to|a|an|the)\b|\?|$)",
@@ -96,7 +96,8 @@ def names(question: str) -> tuple[str, ...]:
 def asked_noun(question: str) -> str:
     """What "how many" asks to be counted; "" when it is not asked."""
     found = _ASKED.search(question)
-    return found.group(1) if found else ""
+    noun = found.group(1) if found else ""
+    return noun if noun and not set(search_words(noun)) & _EMPTY else ""
 
 
 _NUMERAL = re.compile(

@@ -17,6 +17,7 @@ from platformdirs import user_data_path
 from rag.embed import DEFAULT_EMBEDDER
 from rag.errors import UsageError
 from rag.llm import DEFAULT_LLM
+from rag.specs import PROVIDERS
 
 FILE = "footnote.toml"
 
@@ -70,8 +71,8 @@ class Settings:
                 ((where, values[setting.name]) for where, values in places if setting.name in values),
                 ("default", setting.default),
             )
-            found[setting.name] = _checked(setting, value, source)
-            sources[setting.name] = source if source != "environment" else setting.variable
+            sources[setting.name] = source or setting.variable
+            found[setting.name] = _checked(setting, value, sources[setting.name])
         return cls(**found, sources=sources)  # type: ignore[arg-type]
 
     def is_set(self, name: str) -> bool:
@@ -84,11 +85,20 @@ class Settings:
 
 
 def _places(arguments: Mapping[str, object]) -> tuple[tuple[str, Mapping[str, object]], ...]:
+    """(where, setting → value), first things first; "" stands for the environment, where each has its own variable."""
     given = {name: value for name, value in arguments.items() if value is not None}
     variables = {s.name: os.environ[s.variable] for s in _table() if os.environ.get(s.variable)}
     dotenv = _dotenv(Path(".env"))
     from_dotenv = {s.name: dotenv[s.variable] for s in _table() if dotenv.get(s.variable)}
-    return (("argument", given), ("environment", variables), (".env", from_dotenv), (FILE, _toml(Path(FILE))))
+    return (("argument", given), ("", variables), (".env", from_dotenv), (FILE, _toml(Path(FILE))))
+
+
+def export_keys() -> None:
+    """Put the providers' keys of a .env file into the environment, where their libraries look; what is set stays."""
+    for _, variable in PROVIDERS.values():
+        key = _dotenv(Path(".env")).get(variable) if variable else None
+        if key:
+            os.environ.setdefault(variable, key)
 
 
 def _dotenv(path: Path) -> Mapping[str, str | None]:

@@ -16,6 +16,7 @@ from rapidfuzz.distance import OSA
 from rag.embed import Embedder, TokenEmbedder
 
 _WORD = re.compile(r"(?<![\w-])[A-Za-z][a-z]{4,}(?![\w-])")
+_MOST = 40  # words looked at; a whole abstract that someone pastes needs no mending
 _LONG = 8  # letters; from here on two mistakes are forgiven
 
 
@@ -34,7 +35,8 @@ class Speller:
 
     def corrected(self, question: str) -> tuple[str, tuple[str, ...]]:
         """The question with misspelt words mended, and a notice that says which."""
-        mended = {word: right for word in set(_WORD.findall(question)) if (right := self._right(word))}
+        words = list(dict.fromkeys(_WORD.findall(question)))[:_MOST]
+        mended = {word: right for word in words if (right := self._right(word))}
         if not mended:
             return question, ()
         said = ", ".join(f"“{word}” as “{right}”" for word, right in sorted(mended.items()))

@@ -37,6 +37,9 @@ def cli() -> None:
 
     Settings come from flags, then FOOTNOTE_* variables, then .env or footnote.toml; see `footnote config`.
     """
+    from rag.settings import export_keys  # noqa: PLC0415 - --help needs none
+
+    export_keys()
 
 
 for command in (index, ask, search, chat, serve, papers, config):

@@ -65,7 +65,7 @@ def index(
     try:
         report, folder, total = _indexed(loaded, index, embedder, prune=prune, rebuild=rebuild)
     except KeyboardInterrupt:
-        kept = "the index is as it was" if rebuild else "what is indexed so far is kept; run it again to go on"
+        kept = "the index is as it was" if rebuild else "what is indexed so far is kept, run it again to go on"
         raise click.Abort(f"stopped; {kept}") from None
     _tell(report, folder, total, Path(rejects) if rejects else None)
 
@@ -84,13 +84,21 @@ def _indexed(
     loaded: Iterator[Paper | Reject], index: str | None, embedder: str | None, *, prune: bool, rebuild: bool
 ) -> tuple[Report, Path, int]:
     from rag.embed import make_embedder  # noqa: PLC0415
-    from rag.index import index_papers, opened_for_writing  # noqa: PLC0415
+    from rag.index import Report, index_papers, opened_for_writing  # noqa: PLC0415
+    from rag.load import Reject  # noqa: PLC0415
     from rag.settings import Settings  # noqa: PLC0415
+    from rag.types import Paper  # noqa: PLC0415
 
     settings = Settings.read(index=index, embedder=embedder)
-    # The first record is read before anything is written: a wrong file leaves no empty index behind.
-    first = next(loaded, None)
-    papers: Iterable[Paper | Reject] = chain([] if first is None else [first], loaded)
+    # A paper is found before anything is written: a wrong file leaves no empty index behind.
+    head: list[Paper | Reject] = []
+    for record in loaded:
+        head.append(record)
+        if isinstance(record, Paper):
+            break
+    else:
+        return Report(rejects=[r for r in head if isinstance(r, Reject)]), Path(settings.index), 0
+    papers: Iterable[Paper | Reject] = chain(head, loaded)
     folder = Path(settings.index)
     spec = settings.embedder if settings.is_set("embedder") else None
     with (
@@ -128,10 +136,11 @@ def _tell(report: Report, folder: Path, total: int, rejects: Path | None) -> Non
         rejects.write_text("".join(f"{_line(reject)}\n" for reject in report.rejects), encoding="utf-8")
     counts = [("new", report.new), ("changed", report.changed), ("unchanged", report.unchanged)]
     counts += [("removed", report.removed), ("rejected", len(report.rejects))]
-    said = ", ".join(f"{number:,} {what}" for what, number in counts if number) or "no papers"
-    click.echo(f"{said}, in {report.seconds:.1f} s; the index at {folder} holds {_papers(total)}")
+    said = ", ".join(f"{number:,} {what}" for what, number in counts if number)
     if not report.seen:
+        click.echo(f"footnote: no paper could be read ({said or 'the files hold none'}); nothing was indexed", err=True)
         raise click.exceptions.Exit(1)
+    click.echo(f"{said}, in {report.seconds:.1f} s; the index at {folder} holds {_papers(total)}")
 
 
 def _line(reject: Reject) -> str:

@@ -31,8 +31,10 @@ def serve(host: str | None, port: int | None, index: str | None, llm: str | None
     """
     from rag.assistant import Assistant  # noqa: PLC0415
     from rag.settings import Settings  # noqa: PLC0415
+    from ui.page_serve import check_address  # noqa: PLC0415
 
     settings = Settings.read(index=index, llm=llm, host=host, port=port)
+    check_address(settings.host, settings.port)  # before the seconds that opening takes
     click.echo("opening …", err=True)
     try:
         answerer: Assistant | NoIndex = Assistant.open(index=settings.index, llm=settings.llm)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import chromadb
 import numpy as np
+from chromadb.api.shared_system_client import SharedSystemClient
 from chromadb.config import Settings
 from chromadb.errors import ChromaError, NotFoundError
 from langchain_chroma import Chroma
@@ -44,6 +46,8 @@ class _Handed(Embeddings):
 class DenseIndex:
     """Passages by the meaning of their text."""
 
+    failures = (ChromaError, OSError)  # what any method may raise when the files are damaged or the disk is full
+
     def __init__(self, client: Any, where: str, manifest: Manifest) -> None:
         self._client = client
         self.where = where
@@ -54,11 +58,15 @@ class DenseIndex:
     def open(cls, folder: Path) -> DenseIndex:
         """The index in `folder`; StoreMissing when there is none, StoreUnusable when it cannot be read."""
         client = _client(folder)
-        try:
-            metadata = client.get_collection(_NAME, embedding_function=None).metadata
-        except (NotFoundError, ValueError):
-            raise StoreMissing(f"there is no index at {folder}; make one: footnote index PAPERS") from None
-        return cls(client, str(folder), Manifest.from_metadata(metadata, str(folder)))
+        with ExitStack() as undo:
+            undo.callback(client.close)
+            try:
+                metadata = client.get_collection(_NAME, embedding_function=None).metadata
+            except (NotFoundError, ValueError):
+                raise StoreMissing(f"there is no index at {folder}; make one: footnote index PAPERS") from None
+            manifest = Manifest.from_metadata(metadata, str(folder))
+            undo.pop_all()
+        return cls(client, str(folder), manifest)
 
     @classmethod
     def create(cls, folder: Path, manifest: Manifest) -> DenseIndex:
@@ -66,6 +74,10 @@ class DenseIndex:
         client = _client(folder)
         client.create_collection(_NAME, metadata=manifest.as_metadata(), configuration=_SPACE, embedding_function=None)
         return cls(client, str(folder), manifest)
+
+    def close(self) -> None:
+        """Let go of the files; the last to do so in this process closes them."""
+        self._client.close()
 
     def add(self, entries: Sequence[Entry]) -> None:
         """Put entries in; one whose passage id stands already replaces it."""
@@ -110,10 +122,14 @@ class DenseIndex:
 
 
 def _client(folder: Path) -> Any:
+    path = str(folder / "chroma")
     try:
-        return chromadb.PersistentClient(str(folder / "chroma"), Settings(anonymized_telemetry=False))
+        return chromadb.PersistentClient(path, Settings(anonymized_telemetry=False))
     except (ChromaError, OSError, ValueError) as error:
-        raise StoreUnusable(f"Chroma cannot open {folder}: {error}") from error
+        if isinstance(error, ChromaError):
+            # Chroma keeps what it failed to start, and would hand it out even when the files have been mended.
+            SharedSystemClient._identifier_to_system.pop(path, None)
+        raise StoreUnusable.at(folder, error) from error
 
 
 def _metadata(passage: Passage) -> dict[str, str | int | bool]:

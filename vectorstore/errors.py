@@ -23,3 +23,12 @@ class StoreMismatch(StoreError):
 
 class StoreUnusable(StoreError):
     """The place cannot be read or written, or no server answers there."""
+
+    @classmethod
+    def at(cls, where: object, error: Exception) -> StoreUnusable:
+        """An engine's own error, on one line with what can be done."""
+        what = " ".join(str(error).split()) or type(error).__name__
+        return cls(
+            f"the index at {where} cannot be used: {what}; "
+            f"if it is damaged, rebuild it: footnote index --rebuild PAPERS"
+        )

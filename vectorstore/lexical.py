@@ -110,6 +110,10 @@ class LexicalIndex:
         """Paper id → hash, for the papers that are wholly in the index."""
         return dict(self._db().execute("select id, hash from papers where settled = 1"))
 
+    def unsettled(self) -> frozenset[str]:
+        """The papers that were begun and not settled, because the run was killed or is still going on."""
+        return frozenset(paper_id for (paper_id,) in self._db().execute("select id from papers where settled = 0"))
+
     def search(self, words: Sequence[str], k: int) -> Iterator[tuple[Passage, float]]:
         """The k passages that share most with the words, best first, each with its BM25 score (above 0)."""
         if not words:
@@ -118,7 +122,9 @@ class LexicalIndex:
         query = (
             f"select s.id, substr(p.abstract, s.start + 1, s.end - s.start), s.start, s.end, {_PAPER}, f.score"  # noqa: S608
             " from (select rowid, -rank as score from words where words match ? order by rank limit ?) f"
-            " join passages s on s.n = f.rowid join papers p on p.n = s.paper order by f.score desc"
+            " join passages s on s.n = f.rowid join papers p on p.n = s.paper"
+            # The abstract of a paper that is not settled is the new one already, the offsets are the old.
+            " where p.settled = 1 order by f.score desc"
         )
         for row in self._db().execute(query, (match, k)):
             yield Passage(row[0], row[1], row[2], row[3], _bibliography(row[4:12])), float(row[12])
@@ -162,7 +168,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         if not db.execute("select 1 from sqlite_master where name = 'words'").fetchone():
             db.executescript(_TABLES + _RANK)
     except sqlite3.Error as error:
-        raise StoreUnusable(f"the word index {path} cannot be opened: {error}") from error
+        raise StoreUnusable.at(path.parent, error) from error
     return db
 
 

@@ -28,18 +28,24 @@ class Manifest:
 
     @classmethod
     def from_metadata(cls, metadata: Mapping[str, object] | None, where: str) -> Manifest:
-        """The manifest in a collection's metadata; StoreMismatch when it is not one of Footnote's."""
+        """The manifest in a collection's metadata; StoreMismatch when another program or schema made it."""
         found = {f.name: (metadata or {}).get(f"footnote_{f.name}") for f in fields(cls)}
         if None in found.values():
             raise StoreMismatch(f"{where} holds a Chroma collection that Footnote did not make; name another folder")
-        return cls(str(found["embedder"]), int(str(found["dim"])), str(found["chunking"]), int(str(found["schema"])))
+        if found["schema"] != SCHEMA:
+            raise StoreMismatch(
+                f"{where} was made with schema {found['schema']}, not {SCHEMA}: by another version of Footnote; "
+                f"rebuild it: footnote index --rebuild PAPERS"
+            )
+        return cls(str(found["embedder"]), int(str(found["dim"])), str(found["chunking"]))
 
     def check(self, wanted: Manifest, where: str) -> None:
         """Raise StoreMismatch, naming what differs and how to rebuild, unless `wanted` is what made the index."""
         if self == wanted:
             return
         what = next(f.name for f in fields(self) if getattr(self, f.name) != getattr(wanted, f.name))
+        option = f" --embedder {wanted.embedder}" if what == "embedder" else ""
         raise StoreMismatch(
             f"{where} was made with {what} {getattr(self, what)}, not {getattr(wanted, what)}; "
-            f"open it with the first, or rebuild it: footnote index --rebuild PAPERS"
+            f"open it with the first, or rebuild it: footnote index --rebuild{option} PAPERS"
         )

@@ -1,0 +1,73 @@
+"""When the abstracts do not answer: each sign, on scores made by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag.abstain import FULL_PAPER, THRESHOLDS, why_unanswerable
+from rag.followup import Standalone
+from rag.relevance import Relevance, Sentence, Word
+from rag.types import Paper, Quote
+
+TEXT = "The filter needs 40 particles."
+PAPER = Paper("filter", "A particle filter", TEXT)
+LIMITS = THRESHOLDS["minilm"]
+HIGH, LOW = 0.95, 0.05
+
+
+def relevance(score: float, *words: tuple[str, float]) -> Relevance:
+    """One sentence with that score, each word of the question with the cosine of its nearest token."""
+    sentence = Sentence(Quote("filter", TEXT, 0, len(TEXT)), score, tuple(match for _, match in words))
+    return Relevance(tuple(Word(word, 1.0) for word, _ in words), (sentence,))
+
+
+def why(question: str, found: Relevance, embedder: str = "minilm", asked: Standalone | None = None) -> str:
+    return why_unanswerable(asked or Standalone(question), (PAPER,), found, embedder)
+
+
+def test_what_is_near_can_be_answered() -> None:
+    assert why("What does the filter need?", relevance(1.5, ("filter", HIGH))) == ""
+
+
+def test_nothing_found() -> None:
+    reason = why("What?", Relevance((), ()))
+    assert reason.startswith("No paper")
+    assert why("What?", Relevance((), ()), "st:other") == reason
+
+
+def test_nothing_near() -> None:
+    assert "near the question" in why("What is bread?", relevance(LIMITS.topic - 0.01, ("bread", LOW)))
+    assert why("What is bread?", relevance(LIMITS.topic + 0.01, ("bread", LOW))) == ""
+
+
+def test_a_follow_up_stays_with_the_papers_that_it_leans_on() -> None:
+    leaning = Standalone("Why?", "What does the filter need", ("filter",))
+    assert why("Why?", relevance(LIMITS.topic - 0.01, ("filter", LOW)), asked=leaning) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "missing"),
+    [
+        ("Does GPT-9 need particles?", (("gpt", LOW), ("9", LOW), ("particles", HIGH)), "GPT-9"),
+        ("Does LLaMA filter?", (("llama", LOW), ("filter", HIGH)), "LLaMA"),
+        ("Does LLaMA filter?", (("llama", HIGH), ("filter", HIGH)), ""),  # said in other words
+        ("What does the Particle Filter need?", (("particle", LOW), ("filter", LOW)), ""),  # it stands there
+        ("How many GPUs does it need?", (("gpus", LOW), ("need", HIGH)), "GPUs"),
+        ("How many bakers does it need?", (("bakers", LOW), ("need", HIGH)), "bakers"),
+        ("How many bakers does it need?", (("bakers", HIGH), ("need", HIGH)), ""),
+        ("Which papers say how many bakers it needs?", (("bakers", LOW), ("needs", HIGH)), ""),
+    ],
+)
+def test_names_and_counted_things_that_are_nowhere(
+    question: str, words: tuple[tuple[str, float], ...], missing: str
+) -> None:
+    reason = why(question, relevance(1.5, *words))
+    assert bool(reason) is bool(missing)
+    assert missing in reason
+    assert reason.endswith(FULL_PAPER if missing else "")
+
+
+def test_other_embedders_scores_are_not_judged() -> None:
+    """Their cosines lie elsewhere: whether words stand in the abstracts is all that counts."""
+    assert why("What does the filter need?", relevance(-0.9, ("filter", LOW), ("need", LOW)), "st:other") == ""
+    assert why("Who bakes bread?", relevance(0.9, ("bakes", HIGH), ("bread", HIGH)), "st:other") != ""
