@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PIP_INSTALL = $(VENV)/bin/python -m pip install --quiet -c constraints.txt
 
-.PHONY: chat test check format clean
+.PHONY: chat test check readme format clean
 
 chat: $(VENV)/installed  ## open the chat page; the sample corpus is indexed first if there is no index
 	$(VENV)/bin/footnote papers >/dev/null 2>&1 || $(VENV)/bin/footnote index --sample
@@ -18,6 +18,9 @@ check: $(VENV)/installed-dev  ## what has to pass before a commit: format, lint,
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/python -m pytest -n auto
+
+readme:  ## write the file tree into README.md
+	$(PYTHON) tests/readme_tree.py
 
 format: $(VENV)/installed-dev
 	$(VENV)/bin/ruff format .

@@ -6,6 +6,7 @@ question ─ standalone ─▶ retrieve ─▶ rank ─▶ (abstain) ─▶ prom
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,9 +56,12 @@ class Assistant:
         settings = Settings.read(index=index, llm=spec, embedder=embedder, k=k)
         writer = make_llm(settings.llm) if llm is None or isinstance(llm, str) else llm
         store = VectorStore.open(Path(settings.index))
-        # An index is only ever searched with the embedder that made it, unless someone insists, and is told.
-        maker = make_embedder(settings.embedder if settings.is_set("embedder") else store.manifest.embedder)
-        store.manifest.check(replace(store.manifest, embedder=maker.spec), store.where)
+        with ExitStack() as undo:
+            undo.callback(store.close)
+            # An index is only ever searched with the embedder that made it; whoever insists on another is told.
+            maker = make_embedder(settings.embedder if settings.is_set("embedder") else store.manifest.embedder)
+            store.manifest.check(replace(store.manifest, embedder=maker.spec), store.where)
+            undo.pop_all()
         return cls(store, maker, writer, settings.k)
 
     def __enter__(self) -> Assistant:
