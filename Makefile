@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PIP_INSTALL = $(VENV)/bin/python -m pip install --quiet -c constraints.txt
 
-.PHONY: chat test check readme format clean
+.PHONY: chat test check bench readme format clean
 
 chat: $(VENV)/installed  ## open the chat page; the sample corpus is indexed first if there is no index
 	$(VENV)/bin/footnote papers >/dev/null 2>&1 || $(VENV)/bin/footnote index --sample
@@ -18,6 +18,10 @@ check: $(VENV)/installed-dev  ## what has to pass before a commit: format, lint,
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/python -m pytest -n auto
+
+bench: $(VENV)/installed-dev  ## beside LangChain's tutorial pipeline, where its script is at hand
+	$(PIP_INSTALL) --no-deps langchain-huggingface langchain-text-splitters
+	$(VENV)/bin/footnote-eval bench
 
 readme:  ## write the file tree into README.md
 	$(PYTHON) tests/readme_tree.py

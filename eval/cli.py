@@ -7,12 +7,16 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median, quantiles
 from time import perf_counter
 from typing import NoReturn
 
 import click
 
+from eval.beir import Collection, read_collection
+from eval.bench import BASELINE, CORPUS, compared, ratio
 from eval.errors import EvalError
+from eval.retrieval import MEASURES, measures
 from eval.run import Run, run
 from eval.score import Rate, Verdict, rates
 from eval.suite import Question, read_suite
@@ -77,16 +81,85 @@ def run_command(
         _save(out, done, figures)
 
 
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--qrels", metavar="NAME", default="", help="Which judgements in FOLDER. [default: the only qrels*.tsv]")
+@click.option("--index", metavar="PLACE", help="Search this index, which holds the corpus. [default: a temporary one]")
+@click.option("--measure", "names", multiple=True, default=MEASURES, show_default=True, help="As ir_measures names it.")
+@click.option("-k", type=click.IntRange(min=1), default=100, show_default=True, help="Papers ranked for a query.")
+def retrieval(folder: Path, qrels: str, index: str | None, names: tuple[str, ...], k: int) -> None:
+    """Score retrieval on FOLDER, a collection in BEIR's form.
+
+    FOLDER holds corpus.jsonl[.gz], queries.jsonl and qrels (query-id, corpus-id, score). One row each for Footnote's
+    fused ranking and for either half of it alone; of a paper that the index does not hold, nothing is found.
+
+    \b
+    Examples:
+      footnote-eval retrieval scifact --qrels qrels_dev.tsv
+      footnote-eval retrieval scifact --qrels qrels_train.tsv --index my-scifact-index
+    """
+    collection = read_collection(folder, qrels)
+    with tempfile.TemporaryDirectory() as temporary:
+        if index is None:
+            _indexed(str(collection.corpus), Path(temporary), "minilm")
+        with Assistant.open(index=index or temporary) as assistant:
+            runs, times = _searched(assistant, collection, k)
+            click.echo(
+                f"{len(collection.queries)} queries over {assistant.paper_count():,} papers, {assistant.embedder}"
+            )
+    click.echo(f"a search takes {median(times):.1f} ms (median), {quantiles(times, n=20)[-1]:.1f} ms (95th percentile)")
+    for name, ranked in runs.items():
+        click.echo(
+            f"{name:<10}" + "   ".join(f"{rate.name} {rate}" for rate in measures(collection.judgements, ranked, names))
+        )
+
+
+@cli.command()
+@click.option("--corpus", type=click.Path(path_type=Path), default=CORPUS, show_default=True)
+@click.option("--limit", type=click.IntRange(min=10), default=1000, show_default=True, help="Papers.")
+@click.option("--baseline", type=click.Path(path_type=Path), default=BASELINE, show_default=True)
+def bench(corpus: Path, limit: int, baseline: Path) -> None:
+    """Measure Footnote beside LangChain's tutorial pipeline on the same papers, and print the ratios.
+
+    The tutorial's side is a script that developers of Footnote have; without it, Footnote alone is measured. `make
+    bench` installs what that script needs.
+    """
+    ours, theirs = compared(corpus, limit, baseline)
+    if not theirs:
+        click.echo(f"{baseline} is not there; Footnote alone:")
+    for name, value in ours.items():
+        other = theirs.get(name)
+        beside = "" if other is None else f"   tutorial {other:10.1f}   ratio {ratio(name, value, other):6.2f} x"
+        click.echo(f"{name:<30}{value:10.1f}{beside}")
+
+
+def _searched(
+    assistant: Assistant, collection: Collection, k: int
+) -> tuple[dict[str, dict[str, dict[str, float]]], list[float]]:
+    runs: dict[str, dict[str, dict[str, float]]] = {"fused": {}, "dense": {}, "lexical": {}}
+    times = []
+    with click.progressbar(collection.queries.items(), label="searching", file=sys.stderr) as queries:
+        for query, text in queries:
+            began = perf_counter()
+            hits = assistant.search(text, k).hits
+            times.append(1000 * (perf_counter() - began))
+            runs["fused"][query] = {hit.passage.paper_id: hit.score for hit in hits}
+            runs["dense"][query] = {hit.passage.paper_id: hit.dense for hit in hits}
+            runs["lexical"][query] = {hit.passage.paper_id: hit.lexical for hit in hits if hit.lexical > 0}
+    return runs, times
+
+
 def _indexed(papers: str, folder: Path, embedder: str) -> dict[str, str]:
     """Suite id → id in the index, by the papers' order in the file."""
     from rag.embed import make_embedder  # noqa: PLC0415
-    from rag.index import index_papers, opened_for_writing  # noqa: PLC0415
+    from rag.index import index_papers  # noqa: PLC0415
     from rag.load import load_papers  # noqa: PLC0415
+    from rag.opening import opened_for_writing  # noqa: PLC0415
 
     loaded = load_papers([papers])
     with opened_for_writing(folder, embedder, make_embedder) as (store, maker):
         index_papers(store, maker, loaded)
-        return {f"sample-{n:02}": source.paper_id for n, (source, _) in enumerate(store.listing(), 1)}
+        return {f"sample-{n:02}": record.paper_id for n, record in enumerate(store.listing(), 1)}
 
 
 def _asked(assistant: Assistant, questions: Sequence[Question], ids: dict[str, str]) -> Run:

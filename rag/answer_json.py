@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rag.types import Answer, Claim, Paper, Quote, Reference
+from rag.filters import years_text
+from rag.types import Answer, Claim, Paper, Quote, Reference, Scope
 
 Json = dict[str, object]
 
@@ -16,6 +17,7 @@ def to_json(answer: Answer) -> Json:
         "abstain_reason": answer.abstain_reason,
         "claims": [_claim(claim) for claim in answer.claims],
         "references": [_reference(reference) for reference in answer.references],
+        "filter": _scope(answer.filter) if answer.filter else None,
         "nearest": [paper_json(paper) for paper in answer.nearest],
         "llm": answer.llm,
         "embedder": answer.embedder,
@@ -36,6 +38,16 @@ def paper_json(paper: Paper) -> Json:
         "url": paper.url,
         "doi": paper.doi,
         "abstract": paper.abstract,
+    }
+
+
+def _scope(scope: Scope) -> Json:
+    return {
+        "year": years_text(scope.only) or None,
+        "venue": list(scope.only.venues),
+        "author": list(scope.only.authors),
+        "paper": list(scope.only.papers),
+        "papers_left": scope.papers_left,
     }
 
 

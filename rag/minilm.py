@@ -32,7 +32,8 @@ _SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 _GRAPH = 2  # raised whenever another graph is made of the same weights, or it is kept in another form
 _DIGEST = hashlib.sha256().digest_size  # bytes; the graph's hash stands after it in its file
-_MAX_TOKENS = 256
+# All positions that the weights have, so that no passage is cut; of 900 characters 2 % have more than the usual 256.
+_MAX_TOKENS = 512
 _BATCH = 16
 
 Precision = Literal["int8", "fp32"]
@@ -47,7 +48,7 @@ class MiniLMTokens:
 
 
 class MiniLM:
-    """all-MiniLM-L6-v2, 384 dimensions; a text's first 256 tokens are read.
+    """all-MiniLM-L6-v2, 384 dimensions; a text's first 512 tokens are read.
 
     8 bits (dynamic quantisation) cost nothing measurable on SciFact (nDCG@10 0.6489 against 0.6484) and are
     1.5 to 2 times as fast.

@@ -7,20 +7,24 @@ from collections.abc import Collection
 from rag.embed import Embedder
 from rag.question import content_words
 from rag.text import searched
+from vectorstore.filter import Filter
 from vectorstore.passage import Hit
 from vectorstore.store import VectorStore
 
-_DEPTH = 100  # passages of either kind that are looked at
+_DEPTH = 100  # passages, and papers, that either index is asked for
+NO_FILTER = Filter()
 
 
 def retrieve(
-    store: VectorStore, embedder: Embedder, question: str, k: int, also: Collection[str] = ()
+    store: VectorStore,
+    embedder: Embedder,
+    question: str,
+    k: int,
+    only: Filter = NO_FILTER,
+    also: Collection[str] = (),
 ) -> tuple[Hit, ...]:
     """The k papers nearest to the question, each by its best passage, best first, then those of `also` that came up."""
     vector = embedder.embed_query(searched(question))
     depth = max(_DEPTH, 2 * k)
-    best: dict[str, Hit] = {}
-    for hit in store.search(vector, content_words(question), 2 * depth, depth):
-        best.setdefault(hit.passage.paper_id, hit)
-    hits = tuple(best.values())
+    hits = store.search(vector, content_words(question), 2 * depth, depth, only)
     return hits[:k] + tuple(hit for hit in hits[k:] if hit.passage.paper_id in also)

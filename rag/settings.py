@@ -17,6 +17,7 @@ from platformdirs import user_data_path
 from rag.embed import DEFAULT_EMBEDDER
 from rag.errors import UsageError
 from rag.llm import DEFAULT_LLM
+from rag.rerank import DEFAULT_RERANKER
 from rag.specs import PROVIDERS
 
 FILE = "footnote.toml"
@@ -43,6 +44,8 @@ def _table() -> tuple[Setting, ...]:
         Setting("embedder", DEFAULT_EMBEDDER, "what turns text into vectors; an index keeps the one that made it"),
         Setting("llm", DEFAULT_LLM, "what writes the answer"),
         Setting("k", 6, "papers read for an answer", least=1),
+        Setting("reranker", DEFAULT_RERANKER, "what puts the papers found in order once more"),
+        Setting("rerank_ms", 1500, "milliseconds that it may take", least=1),
         Setting("host", "127.0.0.1", "address that the page is served on"),
         Setting("port", 7860, "port that the page is served on", least=0),
     )
@@ -56,6 +59,8 @@ class Settings:
     embedder: str
     llm: str
     k: int
+    reranker: str
+    rerank_ms: int
     host: str
     port: int
     sources: Mapping[str, str]

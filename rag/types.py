@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from vectorstore.passage import Bibliography, Hit
+from vectorstore.filter import Filter
+from vectorstore.passage import Bibliography, Hit, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,12 @@ class Paper:
     url: str = ""
     doi: str = ""
     untitled: bool = False
+
+    @classmethod
+    def of(cls, record: Record) -> Paper:
+        """A record of the index as a reader sees it."""
+        s = record.source
+        return cls(s.paper_id, s.title, record.abstract, s.authors, s.year, s.venue, s.url, s.doi, s.untitled)
 
     @property
     def bibliography(self) -> Bibliography:
@@ -77,6 +84,14 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class Scope:
+    """The papers that an answer could rest on: those that `only` leaves. papers_left: how many they are, 0 and up."""
+
+    only: Filter
+    papers_left: int
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One sentence of an answer.
 
@@ -105,7 +120,8 @@ class Answer:
 
     text: the claims' texts, or the abstention. references: by number, only papers that the text cites.
     nearest: on an abstention, the papers that came nearest, best first. notices: calm remarks for the reader.
-    timings_ms: stage → milliseconds ("retrieve", "first_word", "total"). done: False while it grows.
+    timings_ms: stage → milliseconds ("retrieve", "rerank", "first_word", "total"). done: False while it grows.
+    filter: which papers it could rest on, None for all of the index.
     """
 
     question: str
@@ -121,3 +137,4 @@ class Answer:
     notices: tuple[str, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
     done: bool = True
+    filter: Scope | None = None

@@ -8,16 +8,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+from chroma_server import ChromaServer, chroma_server
 from fakes import KeywordEmbedder
 
 import rag
 from rag.embed import make_embedder
-from rag.index import index_papers, opened_for_writing
+from rag.index import index_papers
 from rag.load import load_papers
+from rag.opening import opened_for_writing
 from rag.sample import sample_path
 from rag.specs import PROVIDERS
+from rag.text import search_words
 from rag.types import Paper
 from vectorstore.store import VectorStore
 
@@ -124,10 +128,34 @@ def store_folder(tmp_path: Path, papers: tuple[Paper, ...]) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
+    """A Chroma server for all tests of this process."""
+    with chroma_server(tmp_path_factory.mktemp("server")) as started:
+        yield started
+
+
+@pytest.fixture(params=["folder", "server"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place for an index, once in a folder and once on a server, where nothing is yet."""
+    if request.param == "folder":
+        return str(tmp_path / "place")
+    running: ChromaServer = request.getfixturevalue("server")
+    return running.place(f"test-{uuid4().hex}")
+
+
 @pytest.fixture
-def store(store_folder: Path) -> Iterator[VectorStore]:
-    """The index over `papers`, open."""
-    with VectorStore.open(store_folder) as opened:
+def stored(place: str, papers: tuple[Paper, ...]) -> str:
+    """The place of an index over `papers`, made with a KeywordEmbedder of its own and closed; on both engines."""
+    with opened_for_writing(place, "keyword", KeywordEmbedder) as (store, maker):
+        index_papers(store, maker, papers)
+    return place
+
+
+@pytest.fixture
+def store(stored: str) -> Iterator[VectorStore]:
+    """The index over `papers`, open; on both engines."""
+    with VectorStore.open(stored, search_words) as opened:
         yield opened
 
 

@@ -20,9 +20,11 @@ from rag.answer_json import to_json
 from rag.assistant import Assistant, papers_in
 from rag.embed import make_embedder
 from rag.errors import UsageError
-from rag.index import index_papers, opened_for_writing
+from rag.index import index_papers
+from rag.opening import opened_for_writing
 from rag.prompt import ABSTENTION
 from rag.quote import QuoteLLM
+from rag.text import search_words
 from rag.types import Answer, Paper, Turn
 from vectorstore.errors import StoreMismatch, StoreMissing
 from vectorstore.store import VectorStore
@@ -360,12 +362,12 @@ def test_an_empty_index_answers_nothing(tmp_path: Path) -> None:
 def test_a_paper_that_was_removed_meanwhile_is_not_cited(store_folder: Path) -> None:
     question = "What does the particle filter need?"
     embedder = KeywordEmbedder()
-    with VectorStore.open(store_folder) as store:
+    with VectorStore.open(store_folder, search_words) as store:
         bot = Assistant(store, embedder, QuoteLLM())
         before = bot.ask(question)
         check(before)
         assert before.references[0].paper.id == "filter"
-        with VectorStore.open(store_folder) as other:
+        with VectorStore.open(store_folder, search_words) as other:
             other.remove(["filter"])
         after = bot.ask(question)
         check(after)

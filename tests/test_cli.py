@@ -7,13 +7,14 @@ import json
 import os
 import pty
 import random
+import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -22,7 +23,11 @@ from string import ascii_lowercase
 import pytest
 from jsonschema import Draft202012Validator
 
+from rag.answer_json import paper_json
+from rag.text import search_words
+from rag.types import Paper
 from ui.cli import status
+from vectorstore.store import VectorStore
 
 MINED = "How many MCP repositories did the fault study mine?"
 FILTER = "Which filter avoids the partition function?"
@@ -199,10 +204,91 @@ def test_another_embedder_needs_a_rebuild(footnote: Footnote, sampled: Path) -> 
     assert "--rebuild" in line
 
 
+# --- index --check ------------------------------------------------------------------------------------------------
+
+
+def test_check_says_that_all_is_well(footnote: Footnote, sampled: Path) -> None:
+    done = footnote("index", "--check")
+    assert (done.code, done.err) == (0, "")
+    assert re.fullmatch(r"all is well: 19 papers, \d+ passages\n", done.out)
+
+
+def test_check_mends_and_says_what_it_did(footnote: Footnote, sampled: Path, tmp_path: Path) -> None:
+    mine = str(shutil.copytree(sampled, tmp_path / "mine"))
+    with VectorStore.open(mine, search_words) as store:
+        holds = "{} papers, {} passages".format(*store.counts())
+        first, second, *_ = (record.paper_id for record in store.listing())
+        store._dense.remove([f"{first}#0"])
+        store._lexical.remove([second])
+        store._lexical.begin(["never"])
+    warned = footnote("search", FILTER, "--index", mine)
+    assert warned.code == 0
+    done = footnote("index", "--check", "--index", mine)
+    assert (done.code, done.err) == (0, "")
+    assert done.out == (
+        "mended: words of 1 paper made again from Chroma; 1 paper embedded again; "
+        f"1 paper half written and taken out: index again never; the index at {mine} holds {holds}\n"
+    )
+    assert footnote("index", "--check", "--index", mine).out == f"all is well: {holds}\n"
+
+
+def test_an_unsound_index_is_told_of_and_answers(sampled: Path, tmp_path: Path) -> None:
+    mine = str(shutil.copytree(sampled, tmp_path / "mine"))
+    with VectorStore.open(mine, search_words) as store:
+        store._dense.remove(["sample-01#0"])
+    done = subprocess.run([SCRIPT, "search", FILTER, "--index", mine], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout[:2]) == (0, "1.")
+    assert done.stderr == f"words and vectors of the index at {mine} differ: footnote index --check --index {mine}\n"
+
+
+def test_check_makes_no_index(footnote: Footnote) -> None:
+    line = footnote.fails("index", "--check", "--index", "nowhere", code=1)
+    assert line == "there is no index at nowhere; make one: footnote index PAPERS"
+    assert not Path("nowhere").exists()
+
+
+def test_a_second_run_is_told_of_the_first_and_readers_go_on(sampled: Path, tmp_path: Path) -> None:
+    mine = shutil.copytree(sampled, tmp_path / "mine")
+    rows = [paper(f"Number {n}", prose(str(n), 100)) for n in range(3000)]
+    command = [SCRIPT, "index", "--index", str(mine), write("p.jsonl", *rows)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as first:
+        try:
+            wait_for((mine / "writer.txt").exists)
+            for again in (["--sample"], ["--check"], ["--sample", "--rebuild"]):
+                second = [SCRIPT, "index", "--index", str(mine), *again]
+                done = subprocess.run(second, capture_output=True, text=True, check=False)
+                assert (done.returncode, done.stdout) == (1, "")
+                assert re.fullmatch(
+                    rf"footnote: the index at .*mine is being written by process {first.pid} of .*; wait for .*\n",
+                    done.stderr,
+                )
+            done = subprocess.run(
+                [SCRIPT, "ask", MINED, "--index", str(mine)], capture_output=True, text=True, check=True
+            )
+            assert "1,774" in done.stdout
+            assert first.poll() is None, "it ended before it was looked at"
+        finally:
+            first.kill()
+    done = subprocess.run(
+        [SCRIPT, "index", "--sample", "--index", str(mine)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "19 unchanged" in done.stdout
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
 # --- wrong usage --------------------------------------------------------------------------------------------------
 
 MISUSED = [
     (("index",), "name the papers files to index, or --sample"),
+    (("index", "--check", "p.jsonl"), "--check goes with --index alone; it reads no papers"),
+    (("index", "--check", "--rebuild"), "--check goes with --index alone; it reads no papers"),
     (
         ("index", "p.jsonl", "--embedder", "minlm"),
         "no embedder is called 'minlm'; did you mean minilm? Known: minilm, ",
@@ -216,6 +302,11 @@ MISUSED = [
     (("ask", "x", "--batch", "q.jsonl"), "give one question in quotes"),
     (("ask", ""), "the question is empty"),
     (("ask", "x", "--llm", "qoute"), "no LLM is called 'qoute'; did you mean quote? Known: quote"),
+    (("ask", "x", "--reranker", "stt:x"), "no reranker is called 'stt:x'; did you mean st? Known: none, st"),
+    (("ask", "x", "--year", "soon"), "'soon' is no year; write 2024, 2020..2022, 2024.. or ..2019"),
+    (("search", "x", "--year", "2022..2020"), "'2022..2020' ends before it begins"),
+    (("chat", "--author", "J."), "author 'J.' has no word to look for"),
+    (("ask", "x", "--yeer", "2024"), "no such option '--yeer'"),
     (("ask", "x", "-k", "0"), "k must be at least 1, not 0"),
     (("ask", "x", "-k", "six"), "invalid value for '-k': 'six' is not a valid integer; see footnote ask --help"),
     (("ask", "x", "--index", ""), "index must be"),
@@ -374,6 +465,102 @@ def test_papers_are_listed(footnote: Footnote, sampled: Path) -> None:
     assert set(listed[0]) == {"id", "title", "untitled", "authors", "year", "venue", "url", "doi", "abstract"}
 
 
+# --- only some papers ---------------------------------------------------------------------------------------------
+
+MICE = "Which drug works against cancer in mice?"
+
+
+@pytest.fixture
+def dated(footnote: Footnote, papers: tuple[Paper, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The five papers by hand, 1998 to 2024, are the default index."""
+    assert footnote("index", write("papers.jsonl", *map(paper_json, papers)), "--index", "dated").code == 0
+    monkeypatch.setenv("FOOTNOTE_INDEX", "dated")
+
+
+def found(done: Done) -> set[str]:
+    assert (done.code, done.err) == (0, "")
+    return {hit["paper_id"] for hit in json.loads(done.out)["hits"]}
+
+
+@pytest.mark.parametrize(
+    ("flags", "left"),
+    [
+        ("--year 1998", {"cancer"}),
+        ("--year 1998..2005", {"cancer", "graph"}),
+        ("--year 2005..", {"graph", "filter", "language"}),
+        ("--venue icml --venue Nature", {"language", "cancer"}),
+        ("--author lovelace", {"filter", "language"}),
+        ("--author erdos --author Curie --year ..2000", {"cancer"}),
+        ("--paper bare --paper graph --paper unknown", {"bare", "graph"}),
+        ("--year 2024 --venue NeurIPS", set()),
+    ],
+)
+def test_filters_choose_the_papers(footnote: Footnote, dated: None, flags: str, left: set[str]) -> None:
+    assert found(footnote("search", MICE, "--json", *flags.split())) == left
+
+
+def test_a_filter_is_told_with_the_answer(footnote: Footnote, dated: None) -> None:
+    assert "\nFrom 2 papers: 1998 to 2005\n" in footnote("ask", MICE, "--year", "1998..2005").out
+    answer = json.loads(footnote("ask", MICE, "--json", "--venue", "Nature", "--author", "Curie").out)
+    ANSWER.validate(answer)
+    assert "halves the growth" in answer["answer"]
+    assert answer["filter"] == {"year": None, "venue": ["Nature"], "author": ["Curie"], "paper": [], "papers_left": 1}
+    done = footnote("ask", MICE, "--year", "2030..")
+    assert done.code == 0
+    assert done.out == "The abstracts don't say.\nNo paper in this collection meets the filter: 2030 and later.\n"
+    assert footnote("search", MICE, "--venue", "ACL").out == "No paper meets the filter: venue ACL\n"
+
+
+def test_a_row_has_a_filter_of_its_own_and_a_conversation_keeps_it(footnote: Footnote, dated: None) -> None:
+    write(
+        "q.jsonl",
+        {"id": "flags", "question": MICE},
+        {"id": "own", "question": MICE, "filter": {"year": 1998}},
+        {"id": "follows", "question": "And how many of them lived?", "follows": "own"},
+        {"id": "all", "question": MICE, "filter": {}},
+        {"id": "leaves", "question": "And what else?", "follows": "own", "filter": {"paper": ["graph", "bare"]}},
+    )
+    done = footnote("ask", "--batch", "q.jsonl", "--year", "2024..")
+    assert (done.code, done.err) == (0, "")
+    rows = {row["id"]: row for row in map(json.loads, done.out.splitlines())}
+    for row in rows.values():
+        ANSWER.validate(row)
+    held = {name: row["filter"] and (row["filter"]["year"], row["filter"]["papers_left"]) for name, row in rows.items()}
+    assert held == {
+        "flags": ("2024..", 1), "own": ("1998", 1), "follows": ("1998", 1), "all": None, "leaves": (None, 2)
+    }  # fmt: skip
+    assert "60 lived" in rows["follows"]["answer"]
+    searched = footnote("search", "--batch", "q.jsonl", "--year", "2024..")
+    ids = {row["id"]: {hit["paper_id"] for hit in row["hits"]} for row in map(json.loads, searched.out.splitlines())}
+    assert (ids["flags"], ids["own"], len(ids["all"])) == ({"language"}, {"cancer"}, 5)
+
+
+def test_a_wrong_filter_in_a_row_is_named_by_its_line(footnote: Footnote, dated: None) -> None:
+    rows = [{"id": "a", "question": MICE, "filter": f} for f in ("2024", {"yaer": 1}, {"year": "soon"}, {"venue": 7})]
+    done = footnote("ask", "--batch", write("q.jsonl", *rows, {"id": "good", "question": MICE}))
+    assert done.code == 1
+    assert [json.loads(line)["id"] for line in done.out.splitlines()] == ["good"]
+    assert [line.split(": ")[1] for line in done.lines] == [f"q.jsonl:{n}" for n in (1, 2, 3, 4)]
+    assert done.lines[1].endswith("'yaer' is no filter; did you mean year? Known: year, venue, author, paper")
+
+
+def test_a_filter_holds_for_the_whole_chat(footnote: Footnote, dated: None) -> None:
+    done = footnote("chat", "--year", "..2005", stdin=f"{MICE}\nWhich language model is small?\n".encode())
+    assert done.code == 0
+    assert done.lines[1] == "From 2 papers: 2005 and earlier"
+    assert done.out.count("From 2 papers: 2005 and earlier") == 2
+    assert "halves the growth" in done.out
+    assert "Small language models" not in done.out
+
+
+@pytest.mark.parametrize("command", ["ask", "search", "chat"])
+def test_help_lists_what_chooses_papers_by_itself(footnote: Footnote, command: str) -> None:
+    usual, _, choosing = footnote(command, "-h").out.partition("Only papers")
+    assert re.findall(r"^  (--\w+)", choosing, re.MULTILINE) == ["--year", "--venue", "--author", "--paper"]
+    assert re.search(r"^  --reranker SPEC", usual, re.MULTILINE)
+    assert not re.search(r"^  (--year|\[QUESTION\])", usual, re.MULTILINE)
+
+
 # --- chat ---------------------------------------------------------------------------------------------------------
 
 
@@ -488,13 +675,17 @@ def test_serve_on_a_busy_port(footnote: Footnote, sampled: Path) -> None:
         (("--port", "99999"), 1, "port 99999 does not exist"),
         (("--port", "http"), 2, "invalid value for '--port'"),
         (("--port", "-1"), 2, "port must be at least 0"),
-        (("--llm", "qoute"), 2, "no LLM is called 'qoute'"),
+        (("--port", "FREE", "--llm", "qoute"), 2, "no LLM is called 'qoute'"),
+        (("--port", "FREE", "--reranker", "stt:x"), 2, "no reranker is called 'stt:x'"),
         (("--host", "no.such.host.invalid"), 1, "this machine has no address 'no.such.host.invalid'"),
     ],
 )
 def test_serve_says_what_is_wrong(
     footnote: Footnote, sampled: Path, arguments: Sequence[str], code: int, said: str
 ) -> None:
-    done = footnote("serve", *arguments)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        free = str(probe.getsockname()[1])
+    done = footnote("serve", *(free if argument == "FREE" else argument for argument in arguments))
     assert (done.code, done.out) == (code, "")
     assert done.lines[-1].startswith(f"footnote: {said}")

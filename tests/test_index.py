@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,16 +15,23 @@ from dataclasses import replace
 from pathlib import Path
 from time import sleep
 
+import numpy as np
 import pytest
 from fakes import KeywordEmbedder
 
+from eval import kill_test
+from rag.embed import make_embedder
 from rag.errors import BackendError, LoadError
-from rag.index import Report, content_hash, index_papers, opened_for_writing
+from rag.index import Report, content_hash, index_papers
 from rag.load import Reject, load_papers
+from rag.opening import opened_for_writing
 from rag.split import split
+from rag.text import search_words
 from rag.types import Paper
 from ui.cli import status
 from vectorstore.errors import StoreMismatch, StoreMissing, StoreUnusable
+from vectorstore.filter import Filter
+from vectorstore.passage import Record
 from vectorstore.store import VectorStore
 
 
@@ -30,7 +40,7 @@ def passages(papers: Iterable[Paper]) -> set[str]:
 
 
 def run(
-    folder: Path,
+    place: str | Path,
     papers: Iterable[Paper | Reject],
     embedder: KeywordEmbedder | None = None,
     *,
@@ -39,7 +49,7 @@ def run(
 ) -> tuple[Report, int]:
     """One indexing run: its report, and how many texts were embedded."""
     embedder = embedder or KeywordEmbedder()
-    with opened_for_writing(folder, embedder.spec, lambda _: embedder, rebuild=rebuild) as (store, maker):
+    with opened_for_writing(place, embedder.spec, lambda _: embedder, rebuild=rebuild) as (store, maker):
         report = index_papers(store, maker, papers, prune=prune)
     return report, embedder.embedded
 
@@ -48,46 +58,74 @@ def counted(report: Report) -> tuple[int, int, int, int]:
     return report.new, report.changed, report.unchanged, report.removed
 
 
-def check_whole(folder: Path, papers: Sequence[Paper]) -> None:
+def check_whole(place: str | Path, papers: Sequence[Paper]) -> None:
     """The index holds these papers and nothing else, in Chroma and in SQLite alike."""
-    with VectorStore.open(folder) as store:
-        assert store.settled_hashes() == {paper.id: content_hash(paper) for paper in papers}
-        assert store.unsettled() == frozenset()
-        assert {b.paper_id: (b, abstract) for b, abstract in store.listing()} == {
-            paper.id: (paper.bibliography, paper.abstract) for paper in papers
-        }
-        in_chroma = store._dense._chroma.get(include=[])["ids"]
+    with VectorStore.open(place, search_words) as store:
+        assert store.hashes() == {paper.id: content_hash(paper) for paper in papers}
+        assert store.pending() == frozenset()
+        assert {r.paper_id: Paper.of(r) for r in store.listing()} == {paper.id: paper for paper in papers}
+        in_chroma = store._dense._rows.get(include=[])["ids"]
         in_sqlite = [i for (i,) in store._lexical._db().execute("select id from passages")]
         assert sorted(in_chroma) == sorted(in_sqlite) == sorted(passages(papers))
-        assert store._dense.count() == len(in_chroma)
+        assert dict(store._dense.records()) == {
+            Record(paper.bibliography, paper.abstract, content_hash(paper)): split(paper) for paper in papers
+        }
+        assert store.check() == (frozenset(), frozenset())
+        for paper in papers[:3]:
+            assert found_by(store, paper) == {name: set() if name in absent(paper) else {paper.id} for name in FIELDS}
+
+
+FIELDS = ("year", "venue", "authors")
+
+
+def absent(paper: Paper) -> set[str]:
+    return {name for name in FIELDS if not getattr(paper, name)}
+
+
+def found_by(store: VectorStore, paper: Paper) -> dict[str, set[str]]:
+    """The paper, by each filter that Chroma has for it; as nothing else has to be there that was there before."""
+    any_year, every = Filter(first_year=1), {"venue": "venue_words", "authors": "author_words"}
+    rows = store._dense._rows.get(where={"paper_id": paper.id}, include=["metadatas"])["metadatas"]
+    found = {name: {paper.id for row in rows if row.get(field)} for name, field in every.items()}
+    query = np.ones(store.manifest.dim, np.float32)
+    dense = store._dense.search(query, 10_000, replace(any_year, papers=(paper.id,)))
+    return {"year": {paper.id for _ in dense}} | found
+
+
+@pytest.fixture
+def made(place: str, papers: tuple[Paper, ...]) -> str:
+    """The place of an index over `papers`; on both engines."""
+    report, embedded = run(place, papers)
+    assert (counted(report), embedded) == ((5, 0, 0, 0), 5)
+    return place
 
 
 @pytest.fixture
 def folder(tmp_path: Path, papers: tuple[Paper, ...]) -> Path:
-    """An index over `papers`."""
-    report, embedded = run(tmp_path / "index", papers)
-    assert (counted(report), embedded) == ((5, 0, 0, 0), 5)
+    """The folder of an index over `papers`."""
+    run(tmp_path / "index", papers)
     return tmp_path / "index"
 
 
 # --- increments ---------------------------------------------------------------------------------------------------
 
 
-def test_a_new_index_holds_all_papers(folder: Path, papers: tuple[Paper, ...]) -> None:
-    check_whole(folder, papers)
+def test_a_new_index_holds_all_papers(made: str, papers: tuple[Paper, ...]) -> None:
+    check_whole(made, papers)
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_the_second_time_nothing_is_embedded(folder: Path, papers: tuple[Paper, ...], order: int) -> None:
-    report, embedded = run(folder, papers[::order])
+def test_the_second_time_nothing_is_embedded(made: str, papers: tuple[Paper, ...], order: int) -> None:
+    report, embedded = run(made, papers[::order])
     assert (counted(report), embedded) == ((0, 0, 5, 0), 0)
-    check_whole(folder, papers)
+    check_whole(made, papers)
 
 
 CHANGES: list[dict[str, object]] = [
-    {"abstract": "Now it is another text. " * 100},
+    {"abstract": " ".join(["Now it is another text."] * 100)},
     {"title": "Another title"},
     {"authors": ("Somebody Else",)},
+    {"authors": ()},
     {"year": None},
     {"venue": ""},
     {"untitled": True},
@@ -97,67 +135,67 @@ CHANGES: list[dict[str, object]] = [
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: next(iter(change)))
-def test_a_changed_paper_is_embedded_alone(folder: Path, papers: tuple[Paper, ...], change: dict[str, object]) -> None:
+def test_a_changed_paper_is_embedded_alone(made: str, papers: tuple[Paper, ...], change: dict[str, object]) -> None:
     changed = replace(papers[1], **change)  # type: ignore[arg-type]
     now = (papers[0], changed, *papers[2:])
-    report, embedded = run(folder, now)
+    report, embedded = run(made, now)
     assert (counted(report), embedded) == ((0, 1, 4, 0), len(split(changed)))
-    check_whole(folder, now)
-    assert counted(run(folder, papers)[0]) == (0, 1, 4, 0)
-    check_whole(folder, papers)
+    check_whole(made, now)
+    assert counted(run(made, papers)[0]) == (0, 1, 4, 0)
+    check_whole(made, papers)
 
 
-def test_a_new_paper_is_embedded_alone(folder: Path, papers: tuple[Paper, ...]) -> None:
+def test_a_new_paper_is_embedded_alone(made: str, papers: tuple[Paper, ...]) -> None:
     new = Paper("new", "A new one", "Proofs about particles are new. They are short.")
-    report, embedded = run(folder, [new])
+    report, embedded = run(made, [new])
     assert (counted(report), embedded) == ((1, 0, 0, 0), 1)
-    check_whole(folder, [*papers, new])
+    check_whole(made, [*papers, new])
 
 
-def test_prune_removes_what_is_no_longer_there(folder: Path, papers: tuple[Paper, ...]) -> None:
-    report, embedded = run(folder, papers[:2], prune=True)
+def test_prune_removes_what_is_no_longer_there(made: str, papers: tuple[Paper, ...]) -> None:
+    report, embedded = run(made, papers[:2], prune=True)
     assert (counted(report), embedded) == ((0, 0, 2, 3), 0)
-    check_whole(folder, papers[:2])
+    check_whole(made, papers[:2])
 
 
-def test_prune_removes_what_a_killed_run_had_begun(folder: Path, papers: tuple[Paper, ...]) -> None:
-    with VectorStore.open(folder) as store:
-        store._lexical.begin([(papers[0].bibliography, papers[0].abstract, "another hash")])
-    assert counted(run(folder, papers[1:], prune=True)[0]) == (0, 0, 4, 1)
-    check_whole(folder, papers[1:])
+def test_prune_removes_what_a_killed_run_had_begun(made: str, papers: tuple[Paper, ...]) -> None:
+    with VectorStore.open(made, search_words) as store:
+        store._lexical.begin([papers[0].id])
+    assert counted(run(made, papers[1:], prune=True)[0]) == (0, 0, 4, 1)
+    check_whole(made, papers[1:])
 
 
-def test_rejects_are_collected_and_the_rest_goes_in(tmp_path: Path, papers: tuple[Paper, ...]) -> None:
+def test_rejects_are_collected_and_the_rest_goes_in(place: str, papers: tuple[Paper, ...]) -> None:
     rejects = [Reject(f"x.jsonl:{n}", "it", "has no abstract") for n in range(3)]
-    report, _ = run(tmp_path / "index", [rejects[0], *papers[:3], rejects[1], *papers[3:], rejects[2]])
+    report, _ = run(place, [rejects[0], *papers[:3], rejects[1], *papers[3:], rejects[2]])
     assert report.rejects == rejects
     assert (counted(report), report.seen) == ((5, 0, 0, 0), 5)
-    check_whole(tmp_path / "index", papers)
+    check_whole(place, papers)
 
 
-def test_progress_grows_batch_by_batch(tmp_path: Path) -> None:
+def test_progress_grows_batch_by_batch(place: str) -> None:
     seen: list[int] = []
-    with opened_for_writing(tmp_path / "index", None, lambda _: KeywordEmbedder()) as (store, embedder):
-        report = index_papers(store, embedder, generated(150), progress=lambda r: seen.append(r.seen))
+    with opened_for_writing(place, None, lambda _: KeywordEmbedder()) as (store, embedder):
+        report = index_papers(store, embedder, generated(300), progress=lambda r: seen.append(r.seen))
     assert seen == sorted(set(seen))
-    assert len(seen) >= 3
-    assert seen[-1] == report.new == 150
+    assert len(seen) == 3
+    assert seen[-1] == report.new == 300
     assert report.seconds > 0
 
 
-def test_papers_stream_through(tmp_path: Path) -> None:
+def test_papers_stream_through(place: str) -> None:
     """Batches are written while later papers have not been read yet."""
     read: list[int] = []
 
     def papers() -> Iterator[Paper]:
-        for n, paper in enumerate(generated(200)):
+        for n, paper in enumerate(generated(400)):
             read.append(n)
             yield paper
 
     first: list[int] = []
-    with opened_for_writing(tmp_path / "index", None, lambda _: KeywordEmbedder()) as (store, embedder):
+    with opened_for_writing(place, None, lambda _: KeywordEmbedder()) as (store, embedder):
         index_papers(store, embedder, papers(), progress=lambda _: first.append(len(read)))
-    assert first[0] < 100
+    assert first[0] < 200
 
 
 # --- another embedder, and rebuilding -----------------------------------------------------------------------------
@@ -188,15 +226,15 @@ def test_another_embedder_is_refused_and_the_way_out_works(folder: Path, papers:
     check_whole(folder, papers)
     assert counted(run(folder, papers[:4], KeywordEmbedder("other"), rebuild=True)[0]) == (4, 0, 0, 0)
     check_whole(folder, papers[:4])
-    with VectorStore.open(folder) as store:
+    with VectorStore.open(folder, search_words) as store:
         assert store.manifest.embedder == "other"
     assert [path.name for path in folder.parent.iterdir() if path.name.startswith("index")] == ["index"]
 
 
 def test_a_rebuild_that_fails_leaves_the_old_index_and_nothing_else(folder: Path, papers: tuple[Paper, ...]) -> None:
-    more = [*papers, *generated(100)]
+    more = [*papers, *generated(200)]
     with pytest.raises(BackendError):
-        run(folder, more, KeywordEmbedder("other", fails_after=64), rebuild=True)
+        run(folder, more, KeywordEmbedder("other", fails_after=128), rebuild=True)
     check_whole(folder, papers)
     assert [path.name for path in folder.parent.iterdir() if path.name.startswith("index")] == ["index"]
     assert run(folder, papers)[1] == 0
@@ -267,16 +305,16 @@ def generated(number: int, words: int = 60) -> list[Paper]:
     return papers
 
 
-@pytest.mark.parametrize("after", [0, 64, 130, 199])
-def test_a_run_that_fails_is_taken_up(tmp_path: Path, after: int) -> None:
-    papers = generated(200)
+@pytest.mark.parametrize("after", [0, 128, 260, 299])
+def test_a_run_that_fails_is_taken_up(place: str, after: int) -> None:
+    papers = generated(300)
     with pytest.raises(BackendError):
-        run(tmp_path / "index", papers, KeywordEmbedder(fails_after=after))
-    report, embedded = run(tmp_path / "index", papers)
-    assert report.new + report.unchanged == 200
-    assert report.unchanged == after // 64 * 64
+        run(place, papers, KeywordEmbedder(fails_after=after))
+    report, embedded = run(place, papers)
+    assert report.new + report.unchanged == 300
+    assert report.unchanged == after // 128 * 128
     assert embedded == report.new
-    check_whole(tmp_path / "index", papers)
+    check_whole(place, papers)
 
 
 INDEXES_UNTIL_KILLED = """
@@ -291,8 +329,8 @@ for _ in sys.stdin:
         print(child, flush=True)
         print(os.waitpid(child, 0)[1], flush=True)
     while not child:
-        run(Path(sys.argv[1]), long(120))
-        run(Path(sys.argv[1]), short(120))
+        run(sys.argv[1], long(120))
+        run(sys.argv[1], short(120))
 """
 
 
@@ -306,9 +344,11 @@ def short(number: int) -> list[Paper]:
     return [replace(paper, abstract=f"{paper.title} is short now.") for paper in long(number)]
 
 
-def test_kill_9_at_any_moment_loses_and_doubles_nothing(tmp_path: Path) -> None:
+def test_kill_9_at_any_moment_loses_and_doubles_nothing(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     dice = random.Random()  # noqa: S311 - another moment every time is the point
-    command = [sys.executable, "-c", INDEXES_UNTIL_KILLED, str(tmp_path / "index"), str(Path(__file__).parent)]
+    command = [sys.executable, "-c", INDEXES_UNTIL_KILLED, place, str(Path(__file__).parent)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -319,10 +359,88 @@ def test_kill_9_at_any_moment_loses_and_doubles_nothing(tmp_path: Path) -> None:
             os.kill(child, signal.SIGKILL)
             assert int(process.stdout.readline()) == signal.SIGKILL, f"it ended by itself within {after:.3f} s"
         process.stdin.close()
-    report, embedded = run(tmp_path / "index", long(120))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another machine"))
+    report, embedded = run(place, long(120))
     assert report.new + report.changed + report.unchanged == 120
     assert embedded == 2 * (report.new + report.changed)
-    check_whole(tmp_path / "index", long(120))
+    check_whole(place, long(120))
+
+
+def test_real_runs_that_are_killed_lose_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert kill_test.main(["--runs", "3", "--papers", "60", "--seed", str(random.randrange(10**6))]) == 0  # noqa: S311
+    assert capsys.readouterr().out == "3 kills: 0 lost, 0 duplicated, both indexes agree\n"
+
+
+@pytest.mark.parametrize("damage", ["lost", "words", "vectors"])
+def test_the_kill_test_itself_notices(damage: str, tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "papers.jsonl", generated(3))
+    run(tmp_path / "index", load_papers([str(tmp_path / "papers.jsonl")]))
+    kill_test._count(tmp_path, sound := kill_test.Tally(1))
+    assert str(sound) == "1 kills: 0 lost, 0 duplicated, both indexes agree"
+    with VectorStore.open(tmp_path / "index", search_words) as store:
+        first, *_ = store.hashes()
+        if damage == "lost":
+            store.remove([first])
+        elif damage == "words":
+            store._lexical.remove([first])
+        else:
+            store._dense.remove([f"{first}#0"])
+    kill_test._count(tmp_path, found := kill_test.Tally(1))
+    assert found.disagree == 1
+    assert found.lost == (damage != "vectors")
+
+
+def write_jsonl(path: Path, papers: Iterable[Paper]) -> None:
+    rows = ({"id": paper.id, "title": paper.title, "abstract": paper.abstract} for paper in papers)
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+
+
+# --- a full disk --------------------------------------------------------------------------------------------------
+
+
+MOUNT = shutil.which("mount") if hasattr(os, "geteuid") and os.geteuid() == 0 else None
+INDEX = (sys.executable, "-c", "from ui.cli import main; main()", "index")
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 8 MB of its own, where this user may mount one; elsewhere a folder."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = [MOUNT, "-t", "tmpfs", "-o", "size=8m", "tmpfs", folder] if MOUNT else ["false"]
+    mounted = subprocess.run(mount, check=False, stderr=subprocess.DEVNULL).returncode == 0
+    yield folder
+    if mounted:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def test_a_full_disk_is_said_in_one_line_and_the_next_run_goes_on(disk: Path, tmp_path: Path) -> None:
+    """Where no disk can be mounted, no file may grow: what a quota does."""
+    place, papers, mounted = disk / "index", short(200), disk.is_mount()
+    with opened_for_writing(place, "minilm", make_embedder) as (store, embedder):
+        index_papers(store, embedder, papers[:1])
+    write_jsonl(tmp_path / "papers.jsonl", papers)
+    command = [*INDEX, "--index", str(place), str(tmp_path / "papers.jsonl")]
+    room = 300_000
+    largest = (place / "chroma" / "chroma.sqlite3").stat().st_size + room
+
+    def limit_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
+
+    if mounted:
+        (disk / "ballast").write_bytes(bytes(shutil.disk_usage(disk).free - room))
+    full = subprocess.run(
+        command, capture_output=True, text=True, check=False, preexec_fn=None if mounted else limit_files
+    )
+    assert (full.returncode, full.stdout) == (1, "")
+    (line,) = full.stderr.splitlines()
+    assert line.startswith(f"footnote: the index at {place} cannot be used: ")
+    assert not mounted or line.endswith("the disk is full: make room, and run it again; what is indexed so far is kept")
+    (disk / "ballast").unlink(missing_ok=True)
+    again = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (again.returncode, again.stderr) == (0, "")
+    assert again.stdout.endswith("holds 200 papers\n")
+    check_whole(place, [p for p in load_papers([str(tmp_path / "papers.jsonl")]) if isinstance(p, Paper)])
 
 
 # --- files --------------------------------------------------------------------------------------------------------
@@ -343,4 +461,4 @@ def test_the_wrong_file_leaves_no_index(name: str, tmp_path: Path, capsys: pytes
     assert said.count("\n") == 1
     assert not Path("made").exists()
     with pytest.raises(StoreMissing):
-        VectorStore.open(Path("made"))
+        VectorStore.open("made", search_words)

@@ -8,8 +8,10 @@ import pytest
 from fakes import KeywordEmbedder
 
 from rag.embed import make_embedder
-from rag.index import index_papers, opened_for_writing
+from rag.index import index_papers
+from rag.opening import opened_for_writing
 from rag.retrieve import retrieve
+from rag.text import search_words
 from rag.types import Paper
 from vectorstore.store import VectorStore
 
@@ -23,7 +25,7 @@ FIRST = [
 
 
 def ids(store: VectorStore, question: str, k: int, *also: str) -> list[str]:
-    hits = retrieve(store, KeywordEmbedder(), question, k, also)
+    hits = retrieve(store, KeywordEmbedder(), question, k, also=also)
     return [hit.passage.paper_id for hit in hits]
 
 
@@ -52,10 +54,10 @@ def test_also_brings_up_papers_below_k_in_their_place(store: VectorStore) -> Non
     assert ids(store, "language model", 3, best[0], best[1]) == best[:3]
 
 
-def test_a_paper_of_many_passages_is_one_hit_by_its_best(tmp_path: Path, papers: tuple[Paper, ...]) -> None:
+def test_a_paper_of_many_passages_is_one_hit_by_its_best(place: str, papers: tuple[Paper, ...]) -> None:
     plain = "Nothing of interest is told in this sentence, which goes on and on for quite a while. " * 12
     long = Paper("long", "A long one", plain + "Only the end tells of cancer. " + plain)
-    with opened_for_writing(tmp_path / "long", "keyword", KeywordEmbedder) as (store, embedder):
+    with opened_for_writing(place, "keyword", KeywordEmbedder) as (store, embedder):
         index_papers(store, embedder, [*papers, long])
         assert store.counts() == (6, 8)
         hits = retrieve(store, embedder, "cancer", 6)
@@ -65,8 +67,8 @@ def test_a_paper_of_many_passages_is_one_hit_by_its_best(tmp_path: Path, papers:
         assert hit.passage.text == long.abstract[hit.passage.start : hit.passage.end]
 
 
-def test_an_empty_index_has_no_hit(tmp_path: Path) -> None:
-    with opened_for_writing(tmp_path / "empty", "keyword", KeywordEmbedder) as (store, embedder):
+def test_an_empty_index_has_no_hit(place: str) -> None:
+    with opened_for_writing(place, "keyword", KeywordEmbedder) as (store, embedder):
         assert retrieve(store, embedder, "cancer", 6) == ()
 
 
@@ -78,12 +80,12 @@ SAMPLED = [
 
 @pytest.mark.parametrize(("question", "k"), SAMPLED)
 def test_the_sample_index_answers_with_whole_passages(sample_index: Path, question: str, k: int) -> None:
-    with VectorStore.open(sample_index) as store:
+    with VectorStore.open(sample_index, search_words) as store:
         hits = retrieve(store, make_embedder("minilm"), question, k)
         found = store.papers([hit.passage.paper_id for hit in hits])
     assert len(hits) == len(found) == k
     for hit in hits:
-        _, abstract = found[hit.passage.paper_id]
+        abstract = found[hit.passage.paper_id].abstract
         assert hit.passage.text == abstract[hit.passage.start : hit.passage.end]
         assert -1 <= hit.dense <= 1
         assert hit.lexical >= 0

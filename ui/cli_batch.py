@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 import click
 
 from rag.errors import FootnoteError, UsageError
+from rag.filters import read_filter
 from ui.cli_json import json_text
+from vectorstore.filter import Filter
 
-Row = Mapping[str, str]
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A question of the file. where: its file and line. follows: the id of the question before it. only: its filter."""
+
+    id: str
+    question: str
+    where: str
+    follows: str | None = None
+    only: Filter | None = None
 
 
 @contextmanager
 def opened_batch(name: str, out: str) -> Iterator[tuple[Iterable[Row | UsageError], Callable[[object], None]]]:
     """The rows of a JSONL file of questions, and a function that writes one result as a line of JSON, at once.
 
-    name, out: - for standard input and output. A bad row becomes an error; a good one also says "where" it stands.
+    name, out: - for standard input and output. A bad row becomes an error that says where it stands.
     """
     refuse_overwriting("--out", out, [name])
     with (
@@ -59,8 +71,12 @@ def _row(line: str, where: str) -> Row | UsageError:
     question = row.get("question") if isinstance(row, dict) else None
     if not isinstance(question, str) or not question.strip():
         return UsageError(f'{where}: not a question; a line is {{"id": "1", "question": "…"}}')
-    given = {name: str(row[name]) for name in ("id", "follows") if row.get(name) is not None}
-    return {"id": where, "question": question, "where": where, **given}
+    name, follows = (str(row[key]) if row.get(key) is not None else None for key in ("id", "follows"))
+    try:
+        only = read_filter(row["filter"]) if row.get("filter") is not None else None
+    except UsageError as error:
+        return UsageError(f"{where}: {error}")
+    return Row(name or where, question, where, follows, only)
 
 
 def each_row(rows: Iterable[Row | UsageError], handle: Callable[[Row], None]) -> None:
@@ -73,7 +89,7 @@ def each_row(rows: Iterable[Row | UsageError], handle: Callable[[Row], None]) ->
             handle(row)
         except FootnoteError as error:
             bad += 1
-            where = "" if isinstance(row, UsageError) else f"{row['where']}: "
+            where = "" if isinstance(row, UsageError) else f"{row.where}: "
             click.echo(f"footnote: {where}{error}", err=True)
     if bad:
         raise click.exceptions.Exit(1)

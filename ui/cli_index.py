@@ -17,7 +17,7 @@ from ui.cli_json import json_text
 from ui.cli_options import AS_JSON, EMBEDDER, INDEX
 
 if TYPE_CHECKING:
-    from rag.index import Report
+    from rag.index import Repair, Report
     from rag.load import Reject
     from rag.types import Paper
 
@@ -31,6 +31,7 @@ _REJECTS_SHOWN = 20
 @EMBEDDER
 @click.option("--prune", is_flag=True, help="Remove papers from the index that are not in PAPERS.")
 @click.option("--rebuild", is_flag=True, help="Make the index anew; the old one stays until the new one is whole.")
+@click.option("--check", is_flag=True, help="Read no PAPERS: see that the index is sound, and mend it if it is not.")
 @click.option("--rejects", type=click.Path(), metavar="FILE", help="Write every rejected record to FILE, one a line.")
 def index(
     files: tuple[str, ...],
@@ -39,6 +40,7 @@ def index(
     embedder: str | None,
     prune: bool,
     rebuild: bool,
+    check: bool,
     rejects: str | None,
 ) -> None:
     """Put PAPERS into the index.
@@ -52,10 +54,16 @@ def index(
       footnote index papers.jsonl more.bib
       zcat dump.csv.gz | footnote index -
       footnote index --rebuild --embedder st:BAAI/bge-small-en-v1.5 papers.jsonl
+      footnote index --check
     """
     from rag.load import load_papers  # noqa: PLC0415
     from rag.sample import sample_path  # noqa: PLC0415
 
+    if check:
+        if files or sample or embedder or prune or rebuild or rejects:
+            raise UsageError("--check goes with --index alone; it reads no papers")
+        click.echo(_checked(index))
+        return
     if not files and not sample:
         raise UsageError("name the papers files to index, or --sample for the papers that come with Footnote")
     names = [*files, *([str(sample_path())] if sample else [])]
@@ -63,11 +71,36 @@ def index(
         _check_writable(rejects, files)
     loaded = load_papers(names, stdin=sys.stdin.buffer)
     try:
-        report, folder, total = _indexed(loaded, index, embedder, prune=prune, rebuild=rebuild)
+        report, place, total = _indexed(loaded, index, embedder, prune=prune, rebuild=rebuild)
     except KeyboardInterrupt:
         kept = "the index is as it was" if rebuild else "what is indexed so far is kept, run it again to go on"
         raise click.Abort(f"stopped; {kept}") from None
-    _tell(report, folder, total, Path(rejects) if rejects else None)
+    _tell(report, place, total, Path(rejects) if rejects else None)
+
+
+def _checked(index: str | None) -> str:
+    """Mend the index where that is needed; what was found and done."""
+    from rag.embed import make_embedder  # noqa: PLC0415
+    from rag.index import Repair, repair  # noqa: PLC0415
+    from rag.settings import Settings  # noqa: PLC0415
+    from rag.text import search_words  # noqa: PLC0415
+    from vectorstore.store import VectorStore  # noqa: PLC0415
+
+    with VectorStore.open(Settings.read(index=index).index, search_words, warn=False) as store:
+        done = repair(store, make_embedder)
+        papers, passages = store.counts()
+    holds = f"{_papers(papers)}, {passages:,} passage{'' if passages == 1 else 's'}"
+    return f"all is well: {holds}" if done == Repair() else f"{_mended(done)}; the index at {store.where} holds {holds}"
+
+
+def _mended(done: Repair) -> str:
+    parts = [
+        (done.restored, f"words of {_papers(done.restored)} made again from Chroma"),
+        (done.embedded, f"{_papers(done.embedded)} embedded again"),
+        (done.removed, f"{done.removed:,} stray vector{'' if done.removed == 1 else 's'} removed"),
+        (len(done.lost), f"{_papers(len(done.lost))} half written and taken out: index again {', '.join(done.lost)}"),
+    ]
+    return f"mended: {'; '.join(text for number, text in parts if number)}"
 
 
 def _check_writable(rejects: str, files: Sequence[str]) -> None:
@@ -82,10 +115,11 @@ def _check_writable(rejects: str, files: Sequence[str]) -> None:
 
 def _indexed(
     loaded: Iterator[Paper | Reject], index: str | None, embedder: str | None, *, prune: bool, rebuild: bool
-) -> tuple[Report, Path, int]:
+) -> tuple[Report, str, int]:
     from rag.embed import make_embedder  # noqa: PLC0415
-    from rag.index import Report, index_papers, opened_for_writing  # noqa: PLC0415
+    from rag.index import Report, index_papers  # noqa: PLC0415
     from rag.load import Reject  # noqa: PLC0415
+    from rag.opening import opened_for_writing  # noqa: PLC0415
     from rag.settings import Settings  # noqa: PLC0415
     from rag.types import Paper  # noqa: PLC0415
 
@@ -97,16 +131,15 @@ def _indexed(
         if isinstance(record, Paper):
             break
     else:
-        return Report(rejects=[r for r in head if isinstance(r, Reject)]), Path(settings.index), 0
+        return Report(rejects=[r for r in head if isinstance(r, Reject)]), settings.index, 0
     papers: Iterable[Paper | Reject] = chain(head, loaded)
-    folder = Path(settings.index)
     spec = settings.embedder if settings.is_set("embedder") else None
     with (
-        opened_for_writing(folder, spec, make_embedder, rebuild=rebuild) as (store, maker),
+        opened_for_writing(settings.index, spec, make_embedder, rebuild=rebuild) as (store, maker),
         _bar() as progress,
     ):
         report = index_papers(store, maker, papers, prune=prune, progress=progress)
-        return report, folder, store.counts()[0]
+        return report, settings.index, store.counts()[0]
 
 
 @contextmanager
@@ -126,7 +159,7 @@ def _bar() -> Iterator[Callable[[Report], None]]:
         yield progress
 
 
-def _tell(report: Report, folder: Path, total: int, rejects: Path | None) -> None:
+def _tell(report: Report, place: str, total: int, rejects: Path | None) -> None:
     for reject in report.rejects[:_REJECTS_SHOWN]:
         click.echo(_line(reject), err=True)
     more = len(report.rejects) - _REJECTS_SHOWN
@@ -140,7 +173,7 @@ def _tell(report: Report, folder: Path, total: int, rejects: Path | None) -> Non
     if not report.seen:
         click.echo(f"footnote: no paper could be read ({said or 'the files hold none'}); nothing was indexed", err=True)
         raise click.exceptions.Exit(1)
-    click.echo(f"{said}, in {report.seconds:.1f} s; the index at {folder} holds {_papers(total)}")
+    click.echo(f"{said}, in {report.seconds:.1f} s; the index at {place} holds {_papers(total)}")
 
 
 def _line(reject: Reject) -> str:
@@ -161,7 +194,7 @@ def papers(index: str | None, as_json: bool) -> None:
     from rag.assistant import papers_in  # noqa: PLC0415
     from rag.settings import Settings  # noqa: PLC0415
 
-    kept = papers_in(Path(Settings.read(index=index).index))
+    kept = papers_in(Settings.read(index=index).index)
     if as_json:
         click.echo(json_text([paper_json(paper) for paper in kept], sys.stdout.encoding, indent=2))
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ui.cli_options import INDEX, LLM
+from ui.cli_options import INDEX, LLM, RERANKER
 from vectorstore.errors import StoreMissing
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 @click.option("--port", type=int, metavar="N", help="[default: 7860]")
 @INDEX
 @LLM
-def serve(host: str | None, port: int | None, index: str | None, llm: str | None) -> None:
+@RERANKER
+def serve(host: str | None, port: int | None, index: str | None, llm: str | None, reranker: str | None) -> None:
     """Open the chat page over the index.
 
     It is on http://127.0.0.1:7860 unless told otherwise. Ctrl-C ends it.
@@ -37,7 +38,7 @@ def serve(host: str | None, port: int | None, index: str | None, llm: str | None
     check_address(settings.host, settings.port)  # before the seconds that opening takes
     click.echo("opening …", err=True)
     try:
-        answerer: Assistant | NoIndex = Assistant.open(index=settings.index, llm=settings.llm)
+        answerer: Assistant | NoIndex = Assistant.open(index=settings.index, llm=settings.llm, reranker=reranker)
     except StoreMissing:
         answerer = NoIndex(settings.index, settings.llm)
     from ui.page import serve as serve_page  # noqa: PLC0415 - Gradio takes three seconds

@@ -6,7 +6,8 @@ import shutil
 import textwrap
 from collections.abc import Iterable
 
-from rag.types import Answer, Paper, Prompt, Reference
+from rag.filters import described
+from rag.types import Answer, Paper, Prompt, Reference, Scope
 
 _WIDEST = 100  # characters; longer lines are hard to read
 
@@ -17,7 +18,7 @@ def answer_text(answer: Answer) -> str:
 
 
 def tail_text(answer: Answer) -> list[str]:
-    """What stands under an answer's text, as lines."""
+    """What stands under an answer's text, as lines: references or nearest papers, where they could be from, notices."""
     lines: list[str] = []
     if answer.abstained:
         lines += [*_wrapped(answer.abstain_reason), *_nearest(answer.nearest)]
@@ -29,13 +30,23 @@ def tail_text(answer: Answer) -> list[str]:
             for line in _wrapped(f"Not supported by its references: {claim.text}")
         ]
         lines += ["", *(line for reference in answer.references for line in _reference(reference))]
+    # When the filter leaves none, the abstention's reason has said so.
+    if answer.filter and answer.filter.papers_left:
+        lines += ["", *_wrapped(scope_text(answer.filter))]
     notes = [line for notice in answer.notices for line in _wrapped(f"Note: {notice}")]
     return [*lines, "", *notes] if notes else lines
 
 
-def hits_text(prompt: Prompt) -> str:
-    """One paper a paragraph: place, title, scores, and the passage that was found."""
-    lines = []
+def scope_text(scope: Scope) -> str:
+    """Which papers a filter leaves, and how many: "From 1,234 papers: 2024 and later, venue ICML"."""
+    if not scope.papers_left:
+        return f"No paper meets the filter: {described(scope.only)}"
+    return f"From {scope.papers_left:,} paper{'' if scope.papers_left == 1 else 's'}: {described(scope.only)}"
+
+
+def hits_text(prompt: Prompt, scope: Scope | None = None) -> str:
+    """One paper a paragraph: place, title, scores, and the passage that was found. scope: what a filter left."""
+    lines = [*_wrapped(scope_text(scope)), *([""] if prompt.hits else [])] if scope else []
     for place, (hit, paper) in enumerate(zip(prompt.hits, prompt.papers, strict=True), 1):
         lines += _wrapped(f"{place}. {paper.title}", indent="   ")
         lines += _wrapped(f"   {_tail(paper)}", indent="   ")

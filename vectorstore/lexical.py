@@ -1,7 +1,8 @@
 """The words of an index, and its list of papers, in one SQLite file beside Chroma's.
 
-SQLite's FTS5 is as durable as Chroma's own SQLite file: transactions, incremental updates, BM25. The file also
-says which papers are wholly in the index (`settled`), so that an indexing run that was killed can be taken up.
+SQLite's FTS5 is as durable as Chroma's own SQLite file: transactions, incremental updates, BM25. The file also knows
+which papers are being written (`pending`), so that an indexing run that was killed can be taken up. All that stands
+here can be made again from Chroma's rows.
 """
 
 from __future__ import annotations
@@ -9,43 +10,69 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from vectorstore.errors import StoreUnusable
-from vectorstore.passage import Bibliography, Entry, Passage
+from vectorstore.filter import Filter, author_keys, name_words
+from vectorstore.passage import Bibliography, Passage, Record
 
-# Weight of a title's words against the text's: 2 gave nDCG@10 0.687 alone on SciFact dev.
-_TITLE_WEIGHT = 2.0
+NAME = "words.sqlite"
+_PART = 500  # papers written at a time
+_PATIENCE = 30  # seconds that a connection waits for another's transaction
+Words = Callable[[str], Iterable[str]]
+
+# Weight of a title's words against the text's: 3 gave the best nDCG@10 alone on SciFact train (eval/LOG.md).
+_TITLE_WEIGHT = 3.0
 _TABLES = """
 create table if not exists papers (
-    n integer primary key, id text not null unique, hash text not null, settled integer not null,
+    n integer primary key, id text not null unique, hash text not null,
     title text not null, untitled integer not null, authors text not null, year integer, venue text not null,
-    url text not null, doi text not null, abstract text not null);
+    url text not null, doi text not null, abstract text not null,
+    author_words text not null, venue_words text not null, title_words text not null, text_words text not null);
+create index if not exists papers_by_year on papers (year);
+create table if not exists pending (id text primary key) without rowid;
+create table if not exists state (name text primary key, value text not null) without rowid;
 create table if not exists passages (
     n integer primary key, id text not null unique, paper integer not null references papers (n),
-    start integer not null, end integer not null, title_words text not null, text_words text not null);
+    start integer not null, end integer not null);
 create index if not exists passages_of_paper on passages (paper);
 create table if not exists vocabulary (word text primary key) without rowid;
 create virtual table if not exists words using fts5 (
-    title_words, text_words, content = 'passages', content_rowid = 'n', tokenize = 'porter unicode61');
-create trigger if not exists words_added after insert on passages begin
+    title_words, text_words, content = 'papers', content_rowid = 'n', tokenize = 'porter unicode61');
+create trigger if not exists words_added after insert on papers begin
     insert into words (rowid, title_words, text_words) values (new.n, new.title_words, new.text_words);
 end;
-create trigger if not exists words_removed after delete on passages begin
+create trigger if not exists words_removed after delete on papers begin
     insert into words (words, rowid, title_words, text_words)
     values ('delete', old.n, old.title_words, old.text_words);
 end;
+create trigger if not exists words_changed after update on papers begin
+    insert into words (words, rowid, title_words, text_words)
+    values ('delete', old.n, old.title_words, old.text_words);
+    insert into words (rowid, title_words, text_words) values (new.n, new.title_words, new.text_words);
+end;
 """
 _RANK = f"insert into words (words, rank) values ('rank', 'bm25({_TITLE_WEIGHT}, 1.0)')"  # noqa: S608
-_PAPER = "p.id, p.title, p.untitled, p.authors, p.year, p.venue, p.url, p.doi"
+_COLUMNS = (
+    "id", "hash", "title", "untitled", "authors", "year", "venue", "url", "doi", "abstract",
+    "author_words", "venue_words", "title_words", "text_words",
+)  # fmt: skip
+_PUT = (
+    f"insert into papers ({', '.join(_COLUMNS)}) values ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
+    f" on conflict (id) do update set {', '.join(f'{name} = excluded.{name}' for name in _COLUMNS[1:])}"
+)
+_SOURCE = "p.id, p.title, p.untitled, p.authors, p.year, p.venue, p.url, p.doi"
+_RECORD = f"{_SOURCE}, p.abstract, p.hash"
 
 
 class LexicalIndex:
-    """Passages by their words, and the papers they are from."""
+    """Papers by their words, and what they consist of. words: turns text into the words that are indexed for it."""
 
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / "words.sqlite"
+    def __init__(self, folder: Path, words: Words) -> None:
+        self._path = folder / NAME
+        self._words = words
         self._local = threading.local()
         self._opened: list[sqlite3.Connection] = []
         self._db()
@@ -64,73 +91,90 @@ class LexicalIndex:
             self._opened.pop().close()
         self._local = threading.local()
 
-    def begin(self, papers: Sequence[tuple[Bibliography, str, str]]) -> None:
-        """Note papers, as (bibliography, abstract, hash), whose passages are about to be written: not settled yet."""
-        rows = [
-            (b.paper_id, digest, b.title, b.untitled, json.dumps(b.authors, ensure_ascii=False))
-            + (b.year, b.venue, b.url, b.doi, abstract)
-            for b, abstract, digest in papers
-        ]
+    def begin(self, paper_ids: Iterable[str]) -> None:
+        """Note papers whose passages are about to be written or removed; readers go on seeing them as they were."""
         with self._db() as db:
-            db.executemany(
-                "insert into papers (id, hash, settled, title, untitled, authors, year, venue, url, doi, abstract)"
-                " values (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)"
-                " on conflict (id) do update set hash = excluded.hash, settled = 0, title = excluded.title,"
-                " untitled = excluded.untitled, authors = excluded.authors, year = excluded.year,"
-                " venue = excluded.venue, url = excluded.url, doi = excluded.doi, abstract = excluded.abstract",
-                rows,
-            )
+            db.executemany("insert or ignore into pending values (?)", [(paper_id,) for paper_id in paper_ids])
 
-    def settle(self, entries: Sequence[Entry]) -> None:
-        """Write the passages of papers that were begun, in place of their old ones, and settle the papers."""
-        ids = {e.passage.paper_id for e in entries}
+    def settle(self, records: Sequence[Record], passages: Sequence[Passage]) -> None:
+        """Write papers with all their passages, in place of what they were, and end their pending."""
         with self._db() as db:
-            numbers = {i: db.execute("select n from papers where id = ?", (i,)).fetchone()[0] for i in ids}
-            db.executemany("delete from passages where paper = ?", [(n,) for n in numbers.values()])
-            db.executemany(
-                "insert into passages (id, paper, start, end, title_words, text_words) values (?, ?, ?, ?, ?, ?)",
-                [
-                    (e.passage.id, numbers[e.passage.paper_id], e.passage.start, e.passage.end)
-                    + (e.title_words, e.text_words)
-                    for e in entries
-                ],
-            )
-            seen = {word for e in entries for word in f"{e.title_words} {e.text_words}".split()}
-            db.executemany("insert or ignore into vocabulary values (?)", [(word,) for word in seen])
-            db.executemany("update papers set settled = 1 where n = ?", [(n,) for n in numbers.values()])
+            self._write(db, records, passages)
+
+    def _write(self, db: sqlite3.Connection, records: Sequence[Record], passages: Sequence[Passage]) -> None:
+        rows = [self._row(record) for record in records]
+        ids = [(record.paper_id,) for record in records]
+        db.executemany(_PUT, rows)
+        db.executemany("delete from passages where paper = (select n from papers where id = ?)", ids)
+        db.executemany(
+            "insert into passages (id, paper, start, end) values (?, (select n from papers where id = ?), ?, ?)",
+            [(p.id, p.paper_id, p.start, p.end) for p in passages],
+        )
+        seen = {word for row in rows for text in row[-2:] for word in str(text).split()}
+        db.executemany("insert or ignore into vocabulary values (?)", [(word,) for word in seen])
+        db.executemany("delete from pending where id = ?", ids)
+
+    def _row(self, record: Record) -> tuple[object, ...]:
+        b = record.source
+        return (
+            *(b.paper_id, record.hash, b.title, b.untitled, json.dumps(b.authors, ensure_ascii=False)),
+            *(b.year, b.venue, b.url, b.doi, record.abstract),
+            *(_spaced(author_keys(b.authors)), _spaced(name_words(b.venue))),
+            *(" ".join(self._words(b.title)), " ".join(self._words(record.abstract))),
+        )
 
     def remove(self, paper_ids: Sequence[str]) -> None:
-        """Take papers and their passages out; ids that are not there are passed over."""
+        """Take papers and their passages out, and end their pending; ids that are not there are passed over."""
+        ids = [(paper_id,) for paper_id in paper_ids]
         with self._db() as db:
-            for paper_id in paper_ids:
-                db.execute("delete from passages where paper = (select n from papers where id = ?)", (paper_id,))
-                db.execute("delete from papers where id = ?", (paper_id,))
+            db.executemany("delete from passages where paper = (select n from papers where id = ?)", ids)
+            db.executemany("delete from papers where id = ?", ids)
+            db.executemany("delete from pending where id = ?", ids)
 
-    def settled_hashes(self) -> dict[str, str]:
+    def replace(self, papers: Iterable[tuple[Record | str, Sequence[Passage]]], revision: str) -> None:
+        """Put these papers in place of all there are, those that are only an id as pending, in one transaction."""
+        rows = iter(papers)
+        with self._db() as db:
+            for table in ("passages", "papers", "pending", "vocabulary"):
+                db.execute(f"delete from {table}")  # noqa: S608
+            while part := tuple(islice(rows, _PART)):
+                whole = [(record, passages) for record, passages in part if isinstance(record, Record)]
+                self._write(db, [record for record, _ in whole], [p for _, passages in whole for p in passages])
+                torn = [(record,) for record, _ in part if isinstance(record, str)]
+                db.executemany("insert or ignore into pending values (?)", torn)
+            db.execute("insert or replace into state values ('revision', ?)", (revision,))
+
+    def hashes(self) -> dict[str, str]:
         """Paper id → hash, for the papers that are wholly in the index."""
-        return dict(self._db().execute("select id, hash from papers where settled = 1"))
+        return dict(self._db().execute("select id, hash from papers where id not in (select id from pending)"))
 
-    def unsettled(self) -> frozenset[str]:
+    def pending(self) -> frozenset[str]:
         """The papers that were begun and not settled, because the run was killed or is still going on."""
-        return frozenset(paper_id for (paper_id,) in self._db().execute("select id from papers where settled = 0"))
+        return frozenset(paper_id for (paper_id,) in self._db().execute("select id from pending"))
 
-    def search(self, words: Sequence[str], k: int) -> Iterator[tuple[Passage, float]]:
-        """The k passages that share most with the words, best first, each with its BM25 score (above 0)."""
+    def search(self, words: Sequence[str], k: int, only: Filter) -> dict[str, float]:
+        """The ids of the k papers that share most with the words → their BM25 scores (above 0), best first."""
         if not words:
-            return
+            return {}
         match = " OR ".join(_quoted(word) for word in dict.fromkeys(words))
+        if not only:
+            found = "select rowid as n, -rank as score from words where words match ? order by rank limit ?"
+            query = f"select p.id, f.score from ({found}) f join papers p on p.n = f.n order by f.score desc"  # noqa: S608
+            return dict(self._db().execute(query, (match, k)))
+        condition, values = only.sql()
         query = (
-            f"select s.id, substr(p.abstract, s.start + 1, s.end - s.start), s.start, s.end, {_PAPER}, f.score"  # noqa: S608
-            " from (select rowid, -rank as score from words where words match ? order by rank limit ?) f"
-            " join passages s on s.n = f.rowid join papers p on p.n = s.paper"
-            # The abstract of a paper that is not settled is the new one already, the offsets are the old.
-            " where p.settled = 1 order by f.score desc"
+            "select p.id, -f.rank from words f join papers p on p.n = f.rowid"  # noqa: S608
+            f" where words match ? and {condition} order by f.rank limit ?"
         )
-        for row in self._db().execute(query, (match, k)):
-            yield Passage(row[0], row[1], row[2], row[3], _bibliography(row[4:12])), float(row[12])
+        return dict(self._db().execute(query, (match, *values, k)))
+
+    def matching(self, only: Filter) -> int:
+        """How many papers a filter leaves."""
+        condition, values = only.sql()
+        return int(self._db().execute(f"select count(*) from papers p where {condition}", values).fetchone()[0])  # noqa: S608
 
     def document_frequency(self, word: str) -> int:
-        """In how many passages a word (its stem) stands."""
+        """In how many papers a word (its stem) stands."""
         query = "select count(*) from words where words match ?"
         return int(self._db().execute(query, (_quoted(word),)).fetchone()[0])
 
@@ -138,42 +182,80 @@ class LexicalIndex:
         """Every word that the index has met, in alphabetical order."""
         return tuple(word for (word,) in self._db().execute("select word from vocabulary order by word"))
 
-    def papers(self, paper_ids: Sequence[str]) -> dict[str, tuple[Bibliography, str]]:
-        """Paper id → (bibliography, abstract), for those ids that are there."""
-        marks = ", ".join("?" * len(paper_ids))
-        rows = self._db().execute(
-            f"select {_PAPER}, p.abstract from papers p where p.settled = 1 and p.id in ({marks})",  # noqa: S608
-            list(paper_ids),
-        )
-        return {row[0]: (_bibliography(row[:8]), row[8]) for row in rows}
+    def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
+        """Passage id → passage, for those ids that are there."""
+        return {p.id: p for p in self._passages("s.id", ids)}
 
-    def listing(self, limit: int, offset: int) -> tuple[tuple[Bibliography, str], ...]:
-        """Papers with their abstracts, in the order in which they first came in; limit −1: all."""
-        rows = self._db().execute(
-            f"select {_PAPER}, p.abstract from papers p where p.settled = 1 order by p.n limit ? offset ?",  # noqa: S608
-            (limit, offset),
+    def passages_of(self, paper_ids: Sequence[str]) -> tuple[Passage, ...]:
+        """The passages of papers."""
+        return tuple(self._passages("p.id", paper_ids))
+
+    def _passages(self, column: str, values: Sequence[str]) -> Iterator[Passage]:
+        query = (
+            f"select s.id, substr(p.abstract, s.start + 1, s.end - s.start), s.start, s.end, {_SOURCE}"  # noqa: S608
+            f" from passages s join papers p on p.n = s.paper where {column} in (select value from json_each(?))"
         )
-        return tuple((_bibliography(row[:8]), row[8]) for row in rows)
+        for row in self._db().execute(query, (json.dumps(list(values)),)):
+            yield Passage(row[0], row[1], row[2], row[3], _bibliography(row[4:12]))
+
+    def passage_ids(self) -> Iterator[str]:
+        """The ids of all passages."""
+        return (passage_id for (passage_id,) in self._db().execute("select id from passages"))
+
+    def papers(self, paper_ids: Sequence[str]) -> dict[str, Record]:
+        """Paper id → record, for those ids that are there."""
+        query = f"select {_RECORD} from papers p where p.id in (select value from json_each(?))"  # noqa: S608
+        return {row[0]: _record(row) for row in self._db().execute(query, (json.dumps(list(paper_ids)),))}
+
+    def listing(self, limit: int, offset: int) -> tuple[Record, ...]:
+        """Papers in the order in which they first came in; limit −1: all."""
+        query = f"select {_RECORD} from papers p order by p.n limit ? offset ?"  # noqa: S608
+        return tuple(_record(row) for row in self._db().execute(query, (limit, offset)))
 
     def counts(self) -> tuple[int, int]:
-        """(settled papers, passages)."""
-        papers = self._db().execute("select count(*) from papers where settled = 1").fetchone()[0]
-        return int(papers), int(self._db().execute("select count(*) from passages").fetchone()[0])
+        """(papers, passages)."""
+        count = "select (select count(*) from papers), (select count(*) from passages)"
+        papers, passages = self._db().execute(count).fetchone()
+        return int(papers), int(passages)
+
+    @property
+    def revision(self) -> str:
+        """The revision of Chroma's rows that this file is level with; "" when none was noted."""
+        row = self._db().execute("select value from state where name = 'revision'").fetchone()
+        return str(row[0]) if row else ""
+
+    def mark(self, revision: str) -> None:
+        """Note the revision."""
+        with self._db() as db:
+            db.execute("insert or replace into state values ('revision', ?)", (revision,))
 
 
 def _connect(path: Path) -> sqlite3.Connection:
     try:
-        db = sqlite3.connect(path, timeout=30, check_same_thread=False)
-        db.executescript("pragma journal_mode = wal; pragma synchronous = normal;")
-        if not db.execute("select 1 from sqlite_master where name = 'words'").fetchone():
-            db.executescript(_TABLES + _RANK)
+        db = sqlite3.connect(path, timeout=_PATIENCE, check_same_thread=False)
     except sqlite3.Error as error:
-        raise StoreUnusable.at(path.parent, error) from error
+        raise StoreUnusable.at(path.parent, error, path.parent) from error
+    try:
+        if not db.execute("select 1 from sqlite_master where name = 'words'").fetchone():
+            db.execute("pragma journal_mode = wal")
+            db.executescript(f"begin immediate; {_TABLES} {_RANK}; commit;")  # another may be doing the same
+        db.execute("pragma synchronous = full")  # what is pending must be on the disk before Chroma's rows are
+    except sqlite3.Error as error:
+        db.close()
+        raise StoreUnusable.at(path.parent, error, path.parent) from error
     return db
+
+
+def _spaced(words: Iterable[str]) -> str:
+    return f" {' '.join(words)} "
 
 
 def _quoted(word: str) -> str:
     return '"' + word.replace('"', "") + '"'
+
+
+def _record(row: Sequence[object]) -> Record:
+    return Record(_bibliography(row[:8]), str(row[8]), str(row[9]))
 
 
 def _bibliography(row: Sequence[object]) -> Bibliography:

@@ -1,4 +1,4 @@
-"""The values that go into and come out of an index: Bibliography, Passage, Entry, Hit.
+"""The values that go into and come out of an index: Bibliography, Record, Passage, Entry, Hit.
 
 They know nothing of files, models or Chroma.
 """
@@ -32,11 +32,25 @@ class Bibliography:
 
 
 @dataclass(frozen=True, slots=True)
+class Record:
+    """A whole paper as the index keeps it. hash: changes whenever anything of the paper does."""
+
+    source: Bibliography
+    abstract: str
+    hash: str
+
+    @property
+    def paper_id(self) -> str:
+        """The paper's id."""
+        return self.source.paper_id
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A run of whole sentences of one abstract.
 
     text == abstract[start:end]; start, end: character offsets into the abstract. The passages of a paper
-    cover its abstract but for white space between them; they may overlap.
+    cover its abstract but for single spaces between them; they may overlap.
     """
 
     id: str
@@ -53,23 +67,18 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """A passage on its way into the index.
-
-    title_words, text_words: what the lexical index reads, words parted by spaces. vector: (dim,), unit length.
-    """
+    """A passage on its way into the index. vector: (dim,), unit length."""
 
     passage: Passage
-    title_words: str
-    text_words: str
     vector: Vector
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage that a search found.
+    """The passage by which a search found a paper.
 
-    score: the fused score that hits are ordered by, higher is nearer. dense: cosine of question and passage,
-    −1..1. lexical: BM25, 0 and up; 0 when no word of the question stands in the passage.
+    score: the fused score that hits are ordered by, higher is nearer, comparable within one search. dense: cosine of
+    question and passage, −1..1. lexical: BM25 of question and paper, 0 and up; 0 when they share no word that counts.
     """
 
     passage: Passage

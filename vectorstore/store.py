@@ -1,31 +1,39 @@
 """An index as the rest of Footnote sees it: vectors (Chroma) and words (SQLite) kept as one.
 
-It turns entries into a stored index, and a question's vector and words into hits. Which of the two found a
-passage shows only in a hit's scores.
+It turns records and entries into a stored index, and a question's vector and words into hits.
 
-A batch is written so that a kill at any moment loses nothing: the papers are noted as begun, their vectors go to
-Chroma, then one transaction writes their words and settles them. What is not settled is simply indexed again.
+A batch is written so that a kill at any moment loses nothing: its papers are noted as pending, their vectors go to
+Chroma, then one transaction writes their words and ends the pending. Until then readers see the papers as they were.
+What is still pending when a run begins is simply indexed again.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from functools import wraps
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from vectorstore.errors import StoreMissing, StoreUnusable
-from vectorstore.fusion import fuse
-from vectorstore.lexical import LexicalIndex
+from vectorstore import lexical, lock
+from vectorstore.errors import StoreError, StoreMissing, StoreUnusable
+from vectorstore.filter import Filter
+from vectorstore.fusion import fused
+from vectorstore.lexical import LexicalIndex, Words
 from vectorstore.manifest import Manifest
-from vectorstore.passage import Bibliography, Entry, Hit, Vector
+from vectorstore.passage import Entry, Hit, Passage, Record, Vector
+from vectorstore.place import Place
+from vectorstore.upkeep import Upkeep
 
 if TYPE_CHECKING:
     from vectorstore.dense import DenseIndex
 
-Record = tuple[Bibliography, str]
-FILES = frozenset({"chroma", "words.sqlite", "words.sqlite-wal", "words.sqlite-shm", ".writable"})  # all of an index
+_SQLITE = (lexical.NAME, f"{lexical.NAME}-wal", f"{lexical.NAME}-shm")
+FILES = frozenset({"chroma", *_SQLITE, lock.NAME, lock.HOLDER, ".writable"})  # all that an index's folder holds
+_PASSAGES = 2  # looked at for each paper wanted; an abstract has about 1.7
+_SCORED = 3  # as many papers get their BM25 as are looked at: a paper found by meaning may be far down by words
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -38,52 +46,65 @@ def _plainly(method: Callable[Concatenate[VectorStore, P], R]) -> Callable[Conca
         try:
             return method(self, *args, **kwargs)
         except (sqlite3.Error, *self._dense.failures) as error:
-            raise StoreUnusable.at(self.where, error) from error
+            raise StoreUnusable.at(self.where, error, self._place.folder) from error
 
     return said
 
 
 class VectorStore:
-    """An index in a folder: add, remove, search, list. A context manager."""
+    """An index in a folder or on a Chroma server: add, remove, search, list. A context manager."""
 
-    def __init__(self, dense: DenseIndex, lexical: LexicalIndex) -> None:
+    def __init__(self, dense: DenseIndex, words: LexicalIndex, place: Place) -> None:
         self._dense = dense
-        self._lexical = lexical
-        self.where = dense.where
+        self._lexical = words
+        self._place = place
+        self._upkeep = Upkeep(dense, words, place)
+        self.where = place.text
         self.manifest = dense.manifest
 
     @classmethod
-    def open(cls, folder: Path) -> VectorStore:
-        """The index in `folder`; StoreMissing when there is none, StoreUnusable when it cannot be read."""
-        if not (folder / "chroma" / "chroma.sqlite3").is_file():
-            raise StoreMissing(f"there is no index at {folder}; make one: footnote index PAPERS")
-        from vectorstore.dense import DenseIndex  # noqa: PLC0415 - Chroma takes two seconds to import
+    def open(cls, where: str | Path, words: Words, *, warn: bool = True) -> VectorStore:
+        """The index at a place; StoreMissing when there is none, StoreUnusable when it cannot be read.
 
-        return cls._of(DenseIndex.open(folder), folder)
-
-    @classmethod
-    def create(cls, folder: Path, manifest: Manifest) -> VectorStore:
-        """A new, empty index in `folder`, which may exist; StoreUnusable when nothing can be written there."""
+        words: turns text into the words that the lexical index has for it. warn: log a warning when vectors and words
+        do not agree.
+        """
+        place = Place.of(where)
+        store = cls._of(lambda: _dense(place), place, words)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            probe = folder / ".writable"
-            probe.touch()
-            probe.unlink()
-        except OSError as error:
-            raise StoreUnusable(
-                f"cannot write an index to {folder}: {error.strerror}; name another folder with --index"
-            ) from error
-        from vectorstore.dense import DenseIndex  # noqa: PLC0415
-
-        return cls._of(DenseIndex.create(folder, manifest), folder)
-
-    @classmethod
-    def _of(cls, dense: DenseIndex, folder: Path) -> VectorStore:
-        try:
-            return cls(dense, LexicalIndex(folder))
-        except StoreUnusable:
-            dense.close()
+            store._keep_up(warn=warn)
+        except StoreError:
+            store.close()
             raise
+        return store
+
+    @classmethod
+    def create(cls, where: str | Path, words: Words, manifest: Manifest) -> VectorStore:
+        """A new, empty index at a place, or what another process has just made there with the same manifest.
+
+        StoreUnusable when nothing can be written there.
+        """
+        place = Place.of(where)
+        _check_writable(place.folder)
+        with lock.writing(place.folder):
+            return cls._of(lambda: _created(place, manifest), place, words)
+
+    @classmethod
+    def manifest_at(cls, where: str | Path) -> Manifest:
+        """What the index at a place remembers of how it was made; errors as of `open`."""
+        place = Place.of(where)
+        with closing(_dense(place)) as dense:
+            return dense.manifest
+
+    @classmethod
+    def _of(cls, make: Callable[[], DenseIndex], place: Place, words: Words) -> VectorStore:
+        with ExitStack() as undo:
+            dense = make()
+            undo.callback(dense.close)
+            _check_writable(place.folder)
+            store = cls(dense, LexicalIndex(place.folder, words), place)
+            undo.pop_all()
+        return store
 
     def __enter__(self) -> VectorStore:
         return self
@@ -96,38 +117,83 @@ class VectorStore:
         self._lexical.close()
         self._dense.close()
 
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Be the only writer for the body, a run of writes; StoreLocked, naming the other, when there is one.
+
+        On a server: the only one of this machine.
+        """
+        with lock.writing(self._place.folder):
+            self._begin()
+            yield
+            self._end()
+
     @_plainly
-    def add(self, papers: Sequence[tuple[Bibliography, str, str]], entries: Sequence[Entry]) -> None:
-        """Write papers, as (bibliography, abstract, hash), with all their entries, in place of any of the same id."""
-        self._lexical.begin(papers)
-        stale = [i for b, _, _ in papers for i in self._dense.ids_of(b.paper_id)]
-        self._dense.add(entries)
-        self._dense.remove(sorted(set(stale) - {e.passage.id for e in entries}))
-        self._lexical.settle(entries)
+    def add(self, records: Sequence[Record], entries: Sequence[Entry]) -> None:
+        """Write papers with all their entries, in place of any of the same id."""
+        self._upkeep.announce()
+        ids = [record.paper_id for record in records]
+        torn = self._lexical.pending() & set(ids)
+        stale = {p.id for p in self._lexical.passages_of(ids)} | self._dense.ids_of(sorted(torn))
+        self._lexical.begin(ids)
+        self._dense.add(entries, {record.paper_id: record.hash for record in records})
+        self._dense.remove(sorted(stale - {e.passage.id for e in entries}))
+        self._lexical.settle(records, [e.passage for e in entries])
 
     @_plainly
     def remove(self, paper_ids: Sequence[str]) -> None:
         """Take papers out; ids that are not there are passed over."""
-        self._dense.remove([i for paper_id in paper_ids for i in self._dense.ids_of(paper_id)])
+        if not paper_ids:
+            return
+        self._upkeep.announce()
+        self._lexical.begin(paper_ids)
+        self._dense.remove(sorted(self._dense.ids_of(paper_ids)))
         self._lexical.remove(paper_ids)
 
     @_plainly
-    def search(self, vector: Vector, words: Sequence[str], k: int, depth: int = 100) -> tuple[Hit, ...]:
-        """The k best passages for a question's unit vector and words, best first, out of `depth` of either kind."""
-        dense = {p.id: (p, cosine) for p, cosine in self._dense.search(vector, depth)}
-        lexical = {p.id: (p, score) for p, score in self._lexical.search(words, depth)}
-        cosines = self._dense.cosines([i for i in lexical if i not in dense], vector)
-        passages = {i: p for i, (p, _) in (dense | lexical).items()}
-        pairs = {
-            i: (dense[i][1] if i in dense else cosines.get(i, 0.0), lexical[i][1] if i in lexical else 0.0)
-            for i in passages
-        }
-        ranked = sorted(fuse(pairs).items(), key=lambda item: (-item[1], item[0]))[:k]
-        return tuple(Hit(passages[i], score, *pairs[i]) for i, score in ranked)
+    def remove_vectors(self, passage_ids: Sequence[str]) -> None:
+        """Take vectors out that no words belong to."""
+        if passage_ids:
+            self._upkeep.announce()
+            self._dense.remove(passage_ids)
+
+    @_plainly
+    def restore_words(self, paper_ids: Sequence[str]) -> frozenset[str]:
+        """Make the words of those papers again whose rows are whole in Chroma; their ids."""
+        if not paper_ids:
+            return frozenset()
+        self._upkeep.announce()
+        return self._upkeep.restore_words(paper_ids)
+
+    @_plainly
+    def search(
+        self,
+        vector: Vector,
+        words: Sequence[str],
+        k: int,
+        depth: int = 100,
+        only: Filter = Filter(),  # noqa: B008
+    ) -> tuple[Hit, ...]:
+        """The k best papers for a question's unit vector and words, best first, out of `depth` of either kind."""
+        cosines = self._dense.search(vector, _PASSAGES * depth, only)
+        lexical_scores = self._lexical.search(words, _SCORED * depth, only)
+        best = _best(self._lexical.passages(list(cosines)), cosines)
+        likely = [i for i in islice(lexical_scores, depth) if i not in best]
+        unseen = {p.id: p for p in self._lexical.passages_of(likely)}
+        best |= _best(unseen, self._dense.cosines(list(unseen), vector))
+        pairs = {i: (cosine, lexical_scores.get(i, 0.0)) for i, (_, cosine) in best.items()}
+        scores = {i: fused(*pair) for i, pair in pairs.items()}
+        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:k]
+        return tuple(Hit(best[i][0], score, *pairs[i]) for i, score in ranked)
+
+    @_plainly
+    def matching(self, only: Filter) -> int:
+        """How many papers a filter leaves."""
+        return self._lexical.matching(only)
 
     @_plainly
     def document_frequency(self, word: str) -> int:
-        """In how many passages a word (its stem) stands."""
+        """In how many papers a word (its stem) stands."""
         return self._lexical.document_frequency(word)
 
     @_plainly
@@ -136,18 +202,18 @@ class VectorStore:
         return self._lexical.vocabulary()
 
     @_plainly
-    def unsettled(self) -> frozenset[str]:
-        """The papers that were begun and not settled, because the run was killed or is still going on."""
-        return self._lexical.unsettled()
+    def pending(self) -> frozenset[str]:
+        """The papers whose writing was begun and not ended, because the run was killed or is still going on."""
+        return self._lexical.pending()
 
     @_plainly
-    def settled_hashes(self) -> dict[str, str]:
+    def hashes(self) -> dict[str, str]:
         """Paper id → content hash, for the papers that are wholly in the index."""
-        return self._lexical.settled_hashes()
+        return self._lexical.hashes()
 
     @_plainly
     def papers(self, paper_ids: Sequence[str]) -> dict[str, Record]:
-        """Paper id → (bibliography, abstract), for those ids that are there."""
+        """Paper id → record, for those ids that are there."""
         return self._lexical.papers(paper_ids)
 
     @_plainly
@@ -159,3 +225,74 @@ class VectorStore:
     def counts(self) -> tuple[int, int]:
         """(papers, passages)."""
         return self._lexical.counts()
+
+    @_plainly
+    def check(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Passage ids that (only the words, only the vectors) have; both empty when all is well."""
+        words, vectors = map(frozenset, self.passage_ids())
+        return words - vectors, vectors - words
+
+    @_plainly
+    def passage_ids(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The ids of all passages, as (the words, the vectors) have them."""
+        return tuple(self._lexical.passage_ids()), tuple(self._dense.ids())
+
+    @_plainly
+    def _keep_up(self, *, warn: bool) -> None:
+        self._upkeep.keep_up()
+        if warn:
+            self._upkeep.warn()
+
+    @_plainly
+    def _begin(self) -> None:
+        self._upkeep.begin()
+
+    @_plainly
+    def _end(self) -> None:
+        self._upkeep.end()
+
+
+def _dense(place: Place) -> DenseIndex:
+    if not place.host and not (place.folder / "chroma" / "chroma.sqlite3").is_file():
+        raise StoreMissing(f"there is no index at {place.text}; make one: footnote index PAPERS")
+    from vectorstore.dense import DenseIndex  # noqa: PLC0415 - Chroma takes two seconds to import
+
+    try:
+        return DenseIndex.open(place)
+    except DenseIndex.failures as error:
+        raise StoreUnusable.at(place.text, error, place.folder) from error
+
+
+def _created(place: Place, manifest: Manifest) -> DenseIndex:
+    from vectorstore.dense import DenseIndex  # noqa: PLC0415
+
+    try:
+        dense = DenseIndex.open(place)
+    except StoreMissing:
+        try:
+            return DenseIndex.create(place, manifest)
+        except DenseIndex.failures as error:
+            raise StoreUnusable.at(place.text, error, place.folder) from error
+    dense.manifest.check(manifest, place.text)
+    return dense
+
+
+def _best(passages: Mapping[str, Passage], cosines: Mapping[str, float]) -> dict[str, tuple[Passage, float]]:
+    """Paper id → its passage with the highest cosine; vectors without a passage (being written) are passed over."""
+    best: dict[str, tuple[Passage, float]] = {}
+    for i, cosine in cosines.items():
+        passage = passages.get(i)
+        if passage and cosine > best.get(passage.paper_id, (passage, -2.0))[1]:
+            best[passage.paper_id] = (passage, cosine)
+    return best
+
+
+def _check_writable(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        probe.touch()
+        probe.unlink(missing_ok=True)  # another process may be probing too
+    except OSError as error:
+        what = "it is a file, not a folder" if folder.is_file() else error.strerror
+        raise StoreUnusable(f"cannot write an index to {folder}: {what}; name another folder with --index") from error

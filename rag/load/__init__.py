@@ -9,7 +9,8 @@ embedder or model.
 
 from __future__ import annotations
 
+from .files import Meter
 from .papers import load_papers
 from .record import Reject
 
-__all__ = ["Reject", "load_papers"]
+__all__ = ["Meter", "Reject", "load_papers"]

@@ -17,7 +17,7 @@ from typing import BinaryIO, cast
 
 from rag.errors import LoadError
 
-__all__ = ["READS", "Source", "TextFile", "opened", "sources"]
+__all__ = ["READS", "Meter", "Source", "TextFile", "opened", "sources"]
 
 READS = "plain text, JSONL, JSON, CSV, TSV, BibTeX, RIS and CSL-JSON, also gzipped"
 _SUFFIXES = {".txt", ".text", ".md", ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".bib", ".ris"}
@@ -40,6 +40,37 @@ class Source:
 
     name: str
     path: Path | None
+
+
+@dataclass(slots=True)
+class Meter:
+    """How far the reading of some files is. total: their bytes as they lie on disk, 0 when that is not known."""
+
+    total: int = 0
+    _before: int = 0
+    _current: io.BufferedReader | None = None
+
+    def expect(self, files: Sequence[Source]) -> None:
+        """The files that will be read."""
+        known = all(source.path is not None for source in files)
+        self.total = sum(source.path.stat().st_size for source in files if source.path is not None) if known else 0
+
+    def enter(self, file: io.BufferedReader) -> None:
+        """The next file is being read."""
+        self._current = file
+
+    def leave(self) -> None:
+        """The file has been read."""
+        self._before += self._current.tell() if self._current else 0
+        self._current = None
+
+    @property
+    def fraction(self) -> float | None:
+        """Share of the bytes that have been read, 0..1; None when it cannot be told."""
+        if not self.total:
+            return None
+        here = self._current.tell() if self._current and not self._current.closed else 0
+        return min(1.0, (self._before + here) / self.total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +114,15 @@ def _is_papers_file(path: Path) -> bool:
 
 
 @contextmanager
-def opened(source: Source, stdin: BinaryIO | None) -> Iterator[TextFile]:
+def opened(source: Source, stdin: BinaryIO | None, meter: Meter | None = None) -> Iterator[TextFile]:
     """The source's text. LoadError: it is missing, may not be read, is empty, or is no text."""
     with ExitStack() as stack:
         try:
-            data = _unpacked(_binary(source, stdin, stack))
+            raw = _binary(source, stdin, stack)
+            if meter and source.path is not None:
+                meter.enter(raw)
+                stack.callback(meter.leave)
+            data = _unpacked(raw)
             head = _filled(data)
         except (OSError, EOFError) as error:
             raise LoadError(_unreadable(source, error)) from error

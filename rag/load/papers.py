@@ -14,7 +14,7 @@ from rag.types import Paper
 from . import jsons, plain, references, table
 from .duplicates import Seen
 from .fields import KNOWN_ABSTRACTS, Draft, drafted, is_known
-from .files import Source, TextFile, opened, sources
+from .files import Meter, Source, TextFile, opened, sources
 from .identity import paper_id
 from .label import Labels
 from .record import Record, Reject, shortened
@@ -34,25 +34,31 @@ _SHORTEST_ABSTRACT = 5  # words
 _HEADING = re.compile(r"^\s*abstract\s*(?:[:.—–]|-+\s)\s*(?=\S)", re.IGNORECASE)
 
 
-def load_papers(names: Sequence[str | Path], *, stdin: BinaryIO | None = None) -> Iterator[Paper | Reject]:
+def load_papers(
+    names: Sequence[str | Path], *, stdin: BinaryIO | None = None, meter: Meter | None = None
+) -> Iterator[Paper | Reject]:
     """The papers of the files, and what was left out of them and why.
 
-    names: files; a folder stands for the papers files in it, "-" for `stdin` (the process's own when None).
+    names: files; a folder stands for the papers files in it, "-" for `stdin` (the process's own when None). meter: is
+    kept at how far the reading is.
     LoadError, on the call itself: a file is missing, unreadable, empty or no text. The corpus is never held in
     memory, except for JSON and BibTeX files, which have to be read whole.
     """
-    return _papers(sources(names), stdin)
+    files = sources(names)
+    meter = meter or Meter()
+    meter.expect(files)
+    return _papers(files, stdin, meter)
 
 
-def _papers(files: Sequence[Source], stdin: BinaryIO | None) -> Iterator[Paper | Reject]:
+def _papers(files: Sequence[Source], stdin: BinaryIO | None, meter: Meter) -> Iterator[Paper | Reject]:
     seen, labels = Seen(), Labels()
     for file in files:
-        for record in _records(file, stdin):
+        for record in _records(file, stdin, meter):
             yield record if isinstance(record, Reject) else _paper(record, seen, labels)
 
 
-def _records(source: Source, stdin: BinaryIO | None) -> Iterator[Record | Reject]:
-    with opened(source, stdin) as file:
+def _records(source: Source, stdin: BinaryIO | None, meter: Meter) -> Iterator[Record | Reject]:
+    with opened(source, stdin, meter) as file:
         try:
             yield from _READERS[format_of(file.head, file.name)](file)
         except (OSError, EOFError, zlib.error) as error:

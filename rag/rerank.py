@@ -1,0 +1,122 @@
+"""Rerankers: a question and texts in, a score a text out; the table that turns a spec into one; and hits put in order.
+
+none               the default: hits stay in the order of their fused scores
+st:NAME_OR_FOLDER  any cross-encoder of sentence-transformers
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
+from time import perf_counter
+from typing import Any, Protocol
+
+import numpy as np
+
+from rag.errors import BackendError, ModelError, UnknownSpec
+from rag.specs import make, needs_name
+from rag.text import searched
+from vectorstore.passage import Hit, Vector
+
+DEFAULT_RERANKER = "none"
+DEPTH = 30  # papers that a reranker is given, the best of the fused order
+_BATCH = 8
+_log = logging.getLogger(__name__)
+
+
+class Reranker(Protocol):
+    """Reads a question and a text together; `spec` says which it is."""
+
+    @property
+    def spec(self) -> str:
+        """The spec that makes this reranker again."""
+
+    def score(self, question: str, texts: Sequence[str]) -> Vector:
+        """(n,), in the order of the texts; higher is nearer, comparable within one question."""
+
+
+def make_reranker(spec: str) -> Reranker | None:
+    """The reranker that a spec names, None for "none" and ""; UnknownSpec or ModelError say what is wrong."""
+    return make("reranker", spec or DEFAULT_RERANKER, _TABLE)
+
+
+def reranked(
+    hits: Sequence[Hit],
+    question: str,
+    reranker: Reranker,
+    limit_ms: float,
+    now: Callable[[], float] = perf_counter,
+) -> tuple[Hit, ...]:
+    """The hits, given best first, in the reranker's order; those beyond DEPTH or the limit follow in their own.
+
+    limit_ms: after the first batch of 8, one more is scored only while as long as the last took is left. Hits keep
+    their scores. now: a clock, in seconds. When the reranker fails, what it has not scored keeps its order.
+    """
+    began = last = now()
+    took, scores = 0.0, list[float]()
+    while batch := hits[len(scores) : min(len(scores) + _BATCH, DEPTH)]:
+        if scores and (last - began) + took > limit_ms / 1000:
+            break
+        try:
+            scores += reranker.score(searched(question), [_read(hit) for hit in batch]).tolist()
+        except BackendError as error:
+            _log.warning("%s; the papers stay in the order of their own scores", error)
+            break
+        before, last = last, now()
+        took = last - before
+    order = np.argsort(-np.array(scores), kind="stable")  # a score that is no number comes last
+    return (*(hits[i] for i in order), *hits[len(scores) :])
+
+
+def _read(hit: Hit) -> str:
+    source = hit.passage.source
+    # The title of a paper that had none is made of its abstract's own words.
+    return searched(hit.passage.text if source.untitled else f"{source.title}. {hit.passage.text}")
+
+
+class CrossEncoderReranker:
+    """Any cross-encoder of sentence-transformers, by its name on the hub or its folder. Safe in several threads."""
+
+    def __init__(self, name: str) -> None:
+        from sentence_transformers import CrossEncoder  # noqa: PLC0415 - takes eight seconds
+
+        self.spec = f"st:{name}"
+        self._lock = Lock()  # a tokenizer that is set up for one batch cannot be for another
+        try:
+            self._model: Any = CrossEncoder(name)
+        except (OSError, ValueError) as error:
+            why, _, _ = str(error).partition("\n")
+            raise ModelError(f"sentence-transformers cannot load {name!r}: {why}") from error
+        if why := _unfit(self._model):
+            raise ModelError(f"{name!r} is no reranker: {why}")
+
+    def score(self, question: str, texts: Sequence[str]) -> Vector:
+        """(n,), in the order of the texts; higher is nearer."""
+        with self._lock:
+            try:
+                scores = self._model.predict([(question, text) for text in texts], show_progress_bar=False)
+            except RuntimeError as error:  # torch's, as when memory runs out
+                raise BackendError(f"the reranker {self.spec} failed: {type(error).__name__}") from error
+        return np.asarray(scores, dtype=np.float32).reshape(len(texts))
+
+
+def _unfit(model: Any) -> str:
+    """Why a model that could be loaded cannot score, "" when it can."""
+    if model.num_labels != 1:
+        return f"it gives {model.num_labels} scores to a text, not one"
+    config = getattr(getattr(model[0], "model", None), "config", None)
+    kind = next(iter(getattr(config, "architectures", None) or ()), "")
+    # sentence-transformers would put a head of random weights on these, and say so in a log alone.
+    return f"a {kind} has no head that scores" if kind.endswith(("Model", "MaskedLM")) else ""
+
+
+def _none(name: str) -> None:
+    if name:
+        raise UnknownSpec(f"the reranker 'none' takes no name, so not 'none:{name}'")
+
+
+_TABLE: Mapping[str, Callable[[str], Reranker | None]] = {
+    "none": _none,
+    "st": lambda name: CrossEncoderReranker(needs_name("reranker", "st", name, "NAME_OR_FOLDER")),
+}
