@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from rag.errors import LoadError
-from rag.load import Reject, load_papers
+from rag.load import Meter, Reject, load_papers
 from rag.types import Paper
 
 ONE = "We show that careful sampling of rare events makes training of small models much faster."
@@ -350,3 +350,25 @@ def test_standard_input_stays_open() -> None:
     given = io.BytesIO(SAME_PAPER["jsonl"].encode())
     assert len(list(load_papers(["-"], stdin=given))) == 2
     assert not given.closed
+
+
+def test_a_meter_tells_how_far_the_reading_is(tmp_path: Path) -> None:
+    lines = [json.dumps({"title": f"Number {n}", "abstract": f"{sentence(n)} {sentence(n + 7)}"}) for n in range(3000)]
+    first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    first.write_text("\n".join(lines[:2000]), "utf-8")
+    second.write_text("\n".join(lines[2000:]), "utf-8")
+    meter = Meter()
+    shares = [share for _ in load_papers([first, second], meter=meter) if (share := meter.fraction) is not None]
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < 0.5 < shares[-1] <= 1
+    assert meter.fraction == 1
+
+
+def test_a_meter_of_a_pipe_tells_nothing() -> None:
+    meter = Meter()
+    list(load_papers(["-"], stdin=io.BytesIO(f'{{"abstract": "{sentence(1)}"}}'.encode()), meter=meter))
+    assert meter.fraction is None
+
+
+def sentence(n: int) -> str:
+    return f"We study problem {n} and show that method {n * 31 % 977} solves case {n * 17 % 991} better than any other."

@@ -18,7 +18,7 @@ from ui.cli_options import AS_JSON, EMBEDDER, INDEX
 
 if TYPE_CHECKING:
     from rag.index import Repair, Report
-    from rag.load import Reject
+    from rag.load import Meter, Reject
     from rag.types import Paper
 
 _REJECTS_SHOWN = 20
@@ -56,7 +56,7 @@ def index(
       footnote index --rebuild --embedder st:BAAI/bge-small-en-v1.5 papers.jsonl
       footnote index --check
     """
-    from rag.load import load_papers  # noqa: PLC0415
+    from rag.load import Meter, load_papers  # noqa: PLC0415
     from rag.sample import sample_path  # noqa: PLC0415
 
     if check:
@@ -69,9 +69,10 @@ def index(
     names = [*files, *([str(sample_path())] if sample else [])]
     if rejects:
         _check_writable(rejects, files)
-    loaded = load_papers(names, stdin=sys.stdin.buffer)
+    meter = Meter()
+    loaded = load_papers(names, stdin=sys.stdin.buffer, meter=meter)
     try:
-        report, place, total = _indexed(loaded, index, embedder, prune=prune, rebuild=rebuild)
+        report, place, total = _indexed(loaded, meter, index, embedder, prune=prune, rebuild=rebuild)
     except KeyboardInterrupt:
         kept = "the index is as it was" if rebuild else "what is indexed so far is kept, run it again to go on"
         raise click.Abort(f"stopped; {kept}") from None
@@ -114,7 +115,13 @@ def _check_writable(rejects: str, files: Sequence[str]) -> None:
 
 
 def _indexed(
-    loaded: Iterator[Paper | Reject], index: str | None, embedder: str | None, *, prune: bool, rebuild: bool
+    loaded: Iterator[Paper | Reject],
+    meter: Meter,
+    index: str | None,
+    embedder: str | None,
+    *,
+    prune: bool,
+    rebuild: bool,
 ) -> tuple[Report, str, int]:
     from rag.embed import make_embedder  # noqa: PLC0415
     from rag.index import Report, index_papers  # noqa: PLC0415
@@ -136,14 +143,14 @@ def _indexed(
     spec = settings.embedder if settings.is_set("embedder") else None
     with (
         opened_for_writing(settings.index, spec, make_embedder, rebuild=rebuild) as (store, maker),
-        _bar() as progress,
+        _bar(meter) as progress,
     ):
         report = index_papers(store, maker, papers, prune=prune, progress=progress)
         return report, settings.index, store.counts()[0]
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[Report], None]]:
+def _bar(meter: Meter) -> Iterator[Callable[[Report], None]]:
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
@@ -154,9 +161,18 @@ def _bar() -> Iterator[Callable[[Report], None]]:
 
         def progress(report: Report) -> None:
             rate = report.seen / report.seconds if report.seconds else 0.0
-            bar.update(task, description=f"{report.seen:,} papers, {rate:,.0f} a second")
+            left = _time_left(report.seconds, meter.fraction)
+            bar.update(task, description=f"{report.seen:,} papers, {rate:,.0f} a second{left}")
 
         yield progress
+
+
+def _time_left(seconds: float, fraction: float | None) -> str:
+    """By the share of the files that was read; "" when that tells nothing, as of a file that is read whole."""
+    if not fraction or fraction >= 1 or seconds < 1:
+        return ""
+    minutes, rest = divmod(round(seconds * (1 - fraction) / fraction), 60)
+    return f", {minutes} min {rest:02} s left" if minutes else f", {rest} s left"
 
 
 def _tell(report: Report, place: str, total: int, rejects: Path | None) -> None:
