@@ -247,7 +247,7 @@ def test_check_makes_no_index(footnote: Footnote) -> None:
     assert not Path("nowhere").exists()
 
 
-def test_a_second_run_is_told_of_the_first_and_readers_go_on(sampled: Path, tmp_path: Path) -> None:
+def test_a_second_run_is_told_of_the_first_and_readers_go_on(footnote: Footnote, sampled: Path, tmp_path: Path) -> None:
     mine = shutil.copytree(sampled, tmp_path / "mine")
     rows = [paper(f"Number {n}", prose(str(n), 100)) for n in range(3000)]
     command = [SCRIPT, "index", "--index", str(mine), write("p.jsonl", *rows)]
@@ -255,25 +255,17 @@ def test_a_second_run_is_told_of_the_first_and_readers_go_on(sampled: Path, tmp_
         try:
             wait_for((mine / "writer.txt").exists)
             for again in (["--sample"], ["--check"], ["--sample", "--rebuild"]):
-                second = [SCRIPT, "index", "--index", str(mine), *again]
-                done = subprocess.run(second, capture_output=True, text=True, check=False)
-                assert (done.returncode, done.stdout) == (1, "")
+                line = footnote.fails("index", "--index", str(mine), *again, code=1)
                 assert re.fullmatch(
-                    rf"footnote: the index at .*mine is being written by process {first.pid} of .*; wait for .*\n",
-                    done.stderr,
+                    rf"the index at {mine} is being written by process {first.pid} of .*; wait for it to end", line
                 )
-            done = subprocess.run(
-                [SCRIPT, "ask", MINED, "--index", str(mine)], capture_output=True, text=True, check=True
-            )
-            assert "1,774" in done.stdout
+            assert "1,774" in footnote("ask", MINED, "--index", str(mine)).out
             assert first.poll() is None, "it ended before it was looked at"
         finally:
             first.kill()
-    done = subprocess.run(
-        [SCRIPT, "index", "--sample", "--index", str(mine)], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "19 unchanged" in done.stdout
+    again_whole = footnote("index", "--sample", "--index", str(mine))
+    assert (again_whole.code, again_whole.err) == (0, "")
+    assert "19 unchanged" in again_whole.out
 
 
 def wait_for(what: Callable[[], bool]) -> None:

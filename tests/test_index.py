@@ -317,6 +317,24 @@ def test_a_run_that_fails_is_taken_up(place: str, after: int) -> None:
     check_whole(place, papers)
 
 
+@pytest.mark.parametrize("step", ["_dense.add", "_dense.remove", "_lexical.settle"])
+def test_a_write_that_stops_at_any_step_can_be_taken_back(
+    made: str, papers: tuple[Paper, ...], step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise OSError("the power went")
+
+    before = (replace(papers[0], abstract=generated(1, words=200)[0].abstract), *papers[1:])
+    run(made, before)
+    with VectorStore.open(made, search_words) as store:
+        part, name = step.split(".")
+        monkeypatch.setattr(getattr(store, part), name, stop)
+        with pytest.raises(StoreUnusable, match="the power went"):
+            index_papers(store, KeywordEmbedder(), papers)
+    run(made, before)
+    check_whole(made, before)
+
+
 INDEXES_UNTIL_KILLED = """
 import os, sys
 from pathlib import Path
