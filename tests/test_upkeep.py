@@ -184,7 +184,7 @@ DAMAGES: list[tuple[Callable[[VectorStore], None], Repair, Paper | None]] = [
     (words_missing, Repair(restored=1), None),
     (begun, Repair(restored=1), None),
     (begun_and_vectors_gone, Repair(embedded=1), None),
-    (begun_and_half_changed, Repair(embedded=1), None),
+    (begun_and_half_changed, Repair(embedded=1, removed=1), None),
     (begun_and_changed, Repair(restored=1), CHANGED),
     (new_and_written, Repair(restored=1), NEW),
     (new_and_half_written, Repair(removed=1, lost=("new#1",)), None),
