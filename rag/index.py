@@ -23,7 +23,7 @@ from rag.types import Paper
 from vectorstore.passage import Entry, Passage, Record
 from vectorstore.store import VectorStore
 
-_BATCH = 128  # papers; small enough that little is embedded again after a kill, large enough for batches of like length
+_BATCH = 128  # papers; few enough that little is embedded again after a kill, enough to cost little each to store
 
 
 @dataclass(slots=True)

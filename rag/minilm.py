@@ -11,11 +11,12 @@ import hashlib
 import logging
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import onnxruntime
@@ -34,9 +35,9 @@ _GRAPH = 2  # raised whenever another graph is made of the same weights, or it i
 _DIGEST = hashlib.sha256().digest_size  # bytes; the graph's hash stands after it in its file
 # All positions that the weights have, so that no passage is cut; of 900 characters 2 % have more than the usual 256.
 _MAX_TOKENS = 512
-_BATCH = 16
 
 Precision = Literal["int8", "fp32"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,44 +59,50 @@ class MiniLM:
         self.spec = "minilm" if precision == "int8" else "minilm:fp32"
         folder = _model_folder()
         self._tokenizer = Tokenizer.from_buffer(_verified(folder / "tokenizer.json", _TOKENIZER_SHA256))
+        self._tokenizer.no_padding()  # its file pads to 128
         self._tokenizer.enable_truncation(_MAX_TOKENS)
-        self._tokenizer.enable_padding()
         self._session = _session(folder / "model.safetensors", precision)
+        self._cores = ThreadPoolExecutor(_cores(), "embed")
 
     def embed_documents(self, texts: Sequence[str]) -> Vector:
         """(n, 384), in the order of the texts."""
         vectors = np.zeros((len(texts), 384), dtype=np.float32)
-        for places, batch in self._batches(texts):
-            vectors[places] = self._run("pooled", batch)
+        for place, vector in enumerate(self._each(self._pooled, texts)):
+            vectors[place] = vector
         return vectors
 
     def embed_query(self, text: str) -> Vector:
         """(384,)."""
-        vector: Vector = self.embed_documents([text])[0]
-        return vector
+        return self._pooled(text)
 
     def embed_tokens(self, texts: Sequence[str]) -> tuple[MiniLMTokens, ...]:
         """One MiniLMTokens a text, in the order of the texts."""
-        found: dict[int, MiniLMTokens] = {}
-        for places, batch in self._batches(texts):
-            for place, encoding, vectors in zip(places, batch, self._run("tokens", batch), strict=True):
-                kept = [i for i, special in enumerate(encoding.special_tokens_mask) if not special]
-                rows = vectors[kept] / np.linalg.norm(vectors[kept], axis=1, keepdims=True)
-                found[place] = MiniLMTokens(tuple(encoding.offsets[i] for i in kept), rows)
-        return tuple(found[i] for i in range(len(texts)))
+        return tuple(self._each(self._tokens, texts))
 
-    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], list[Encoding]]]:
-        # Texts of like length together, so that little is padding.
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-        for first in range(0, len(order), _BATCH):
-            places = order[first : first + _BATCH]
-            yield places, self._tokenizer.encode_batch([texts[i] for i in places])
+    def _each(self, run: Callable[[str], T], texts: Sequence[str]) -> Iterable[T]:
+        # A text a run, each on a core of its own: nothing is padding, and no vector hangs on the texts beside it.
+        return self._cores.map(run, texts) if len(texts) > 1 else map(run, texts)
 
-    def _run(self, output: str, batch: Sequence[Encoding]) -> Vector:
-        ids = np.array([e.ids for e in batch], dtype=np.int64)
-        mask = np.array([e.attention_mask for e in batch], dtype=np.int64)
-        result: Vector = self._session.run([output], {"ids": ids, "mask": mask})[0]
+    def _pooled(self, text: str) -> Vector:
+        vector: Vector = self._run("pooled", self._tokenizer.encode(text))[0]
+        return vector
+
+    def _tokens(self, text: str) -> MiniLMTokens:
+        encoding = self._tokenizer.encode(text)
+        kept = [i for i, special in enumerate(encoding.special_tokens_mask) if not special]
+        vectors = self._run("tokens", encoding)[0][kept]
+        rows = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return MiniLMTokens(tuple(encoding.offsets[i] for i in kept), rows)
+
+    def _run(self, output: str, encoding: Encoding) -> Vector:
+        ids = np.array([encoding.ids], dtype=np.int64)
+        result: Vector = self._session.run([output], {"ids": ids, "mask": np.ones_like(ids)})[0]
         return result
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _model_folder() -> Path:
@@ -126,6 +133,7 @@ def _session(weights: Path, precision: Precision) -> onnxruntime.InferenceSessio
         _keep(graph, path)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
+    options.intra_op_num_threads = 1
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 

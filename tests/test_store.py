@@ -433,6 +433,6 @@ def test_the_two_indexes_stand_alone(tmp_path: Path) -> None:
     dense.close()
     lexical = LexicalIndex(tmp_path, words)
     lexical.settle([record(one)], [one.passage])
-    assert list(lexical.search(["alone", "alone"], 3, Filter())) == ["a"]
-    assert lexical.search([], 3, Filter()) == {}
+    assert lexical.search(["alone", "alone"], 3, Filter()) == ("a",)
+    assert lexical.search([], 3, Filter()) == ()
     lexical.close()

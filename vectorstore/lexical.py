@@ -1,8 +1,9 @@
 """The words of an index, and its list of papers, in one SQLite file beside Chroma's.
 
-SQLite's FTS5 is as durable as Chroma's own SQLite file: transactions, incremental updates, BM25. The file also knows
-which papers are being written (`pending`), so that an indexing run that was killed can be taken up. All that stands
-here can be made again from Chroma's rows.
+SQLite's FTS5 is as durable as Chroma's own SQLite file: transactions, incremental updates, BM25. It finds candidates by
+the rarer words of a question, at a cost that does not grow with the index; the BM25 of all words is then counted for
+the candidates alone. The file also knows which papers are being written (`pending`), so that an indexing run that was
+killed can be taken up. All that stands here can be made again from Chroma's rows.
 """
 
 from __future__ import annotations
@@ -10,28 +11,31 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import accumulate, islice
 from pathlib import Path
 
+from vectorstore.bm25 import BM25, TITLE_WEIGHT
+from vectorstore.counts import Counts, quoted
 from vectorstore.errors import StoreUnusable
 from vectorstore.filter import Filter, author_keys, name_words
 from vectorstore.passage import Bibliography, Passage, Record
+from vectorstore.stem import stem
 
 NAME = "words.sqlite"
 _PART = 500  # papers written at a time
 _PATIENCE = 30  # seconds that a connection waits for another's transaction
 Words = Callable[[str], Iterable[str]]
-
-# Weight of a title's words against the text's: 3 gave the best nDCG@10 alone on SciFact train (eval/LOG.md).
-_TITLE_WEIGHT = 3.0
+_POSTINGS = 3000  # (word, paper) pairs that candidates are looked for among; FTS5 ranks about 500 a millisecond
 _TABLES = """
 create table if not exists papers (
     n integer primary key, id text not null unique, hash text not null,
     title text not null, untitled integer not null, authors text not null, year integer, venue text not null,
     url text not null, doi text not null, abstract text not null,
-    author_words text not null, venue_words text not null, title_words text not null, text_words text not null);
+    author_words text not null, venue_words text not null, title_words text not null, text_words text not null,
+    length integer not null);
 create index if not exists papers_by_year on papers (year);
+create index if not exists papers_by_length on papers (length);
 create table if not exists pending (id text primary key) without rowid;
 create table if not exists state (name text primary key, value text not null) without rowid;
 create table if not exists passages (
@@ -40,7 +44,7 @@ create table if not exists passages (
 create index if not exists passages_of_paper on passages (paper);
 create table if not exists vocabulary (word text primary key) without rowid;
 create virtual table if not exists words using fts5 (
-    title_words, text_words, content = 'papers', content_rowid = 'n', tokenize = 'porter unicode61');
+    title_words, text_words, content = 'papers', content_rowid = 'n', tokenize = 'unicode61');
 create trigger if not exists words_added after insert on papers begin
     insert into words (rowid, title_words, text_words) values (new.n, new.title_words, new.text_words);
 end;
@@ -54,10 +58,10 @@ create trigger if not exists words_changed after update on papers begin
     insert into words (rowid, title_words, text_words) values (new.n, new.title_words, new.text_words);
 end;
 """
-_RANK = f"insert into words (words, rank) values ('rank', 'bm25({_TITLE_WEIGHT}, 1.0)')"  # noqa: S608
+_RANK = f"insert into words (words, rank) values ('rank', 'bm25({TITLE_WEIGHT}, 1.0)')"  # noqa: S608
 _COLUMNS = (
     "id", "hash", "title", "untitled", "authors", "year", "venue", "url", "doi", "abstract",
-    "author_words", "venue_words", "title_words", "text_words",
+    "author_words", "venue_words", "title_words", "text_words", "length",
 )  # fmt: skip
 _PUT = (
     f"insert into papers ({', '.join(_COLUMNS)}) values ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608
@@ -85,6 +89,13 @@ class LexicalIndex:
             self._opened.append(db)
         return db
 
+    def _counts(self) -> Counts:
+        db = self._db()
+        counts: Counts | None = getattr(self._local, "counts", None)
+        if counts is None:
+            counts = self._local.counts = Counts(db)
+        return counts
+
     def close(self) -> None:
         """Close the connections of all threads."""
         while self._opened:
@@ -102,7 +113,8 @@ class LexicalIndex:
             self._write(db, records, passages)
 
     def _write(self, db: sqlite3.Connection, records: Sequence[Record], passages: Sequence[Passage]) -> None:
-        rows = [self._row(record) for record in records]
+        words = [(tuple(self._words(r.source.title)), tuple(self._words(r.abstract))) for r in records]
+        rows = [self._row(record, *both) for record, both in zip(records, words, strict=True)]
         ids = [(record.paper_id,) for record in records]
         db.executemany(_PUT, rows)
         db.executemany("delete from passages where paper = (select n from papers where id = ?)", ids)
@@ -110,17 +122,18 @@ class LexicalIndex:
             "insert into passages (id, paper, start, end) values (?, (select n from papers where id = ?), ?, ?)",
             [(p.id, p.paper_id, p.start, p.end) for p in passages],
         )
-        seen = {word for row in rows for text in row[-2:] for word in str(text).split()}
+        seen = {word for both in words for part in both for word in part}
         db.executemany("insert or ignore into vocabulary values (?)", [(word,) for word in seen])
         db.executemany("delete from pending where id = ?", ids)
 
-    def _row(self, record: Record) -> tuple[object, ...]:
+    def _row(self, record: Record, title: Sequence[str], text: Sequence[str]) -> tuple[object, ...]:
         b = record.source
         return (
             *(b.paper_id, record.hash, b.title, b.untitled, json.dumps(b.authors, ensure_ascii=False)),
             *(b.year, b.venue, b.url, b.doi, record.abstract),
-            *(_spaced(author_keys(b.authors)), _spaced(name_words(b.venue))),
-            *(" ".join(self._words(b.title)), " ".join(self._words(record.abstract))),
+            *(f" {' '.join(names)} " for names in (author_keys(b.authors), name_words(b.venue))),
+            *(" ".join(map(stem, words)) for words in (title, text)),
+            len(title) + len(text),
         )
 
     def remove(self, paper_ids: Sequence[str]) -> None:
@@ -152,21 +165,37 @@ class LexicalIndex:
         """The papers that were begun and not settled, because the run was killed or is still going on."""
         return frozenset(paper_id for (paper_id,) in self._db().execute("select id from pending"))
 
-    def search(self, words: Sequence[str], k: int, only: Filter) -> dict[str, float]:
-        """The ids of the k papers that share most with the words → their BM25 scores (above 0), best first."""
-        if not words:
-            return {}
-        match = " OR ".join(_quoted(word) for word in dict.fromkeys(words))
-        if not only:
-            found = "select rowid as n, -rank as score from words where words match ? order by rank limit ?"
-            query = f"select p.id, f.score from ({found}) f join papers p on p.n = f.n order by f.score desc"  # noqa: S608
-            return dict(self._db().execute(query, (match, k)))
-        condition, values = only.sql()
-        query = (
-            "select p.id, -f.rank from words f join papers p on p.n = f.rowid"  # noqa: S608
-            f" where words match ? and {condition} order by f.rank limit ?"
-        )
-        return dict(self._db().execute(query, (match, *values, k)))
+    def search(self, words: Sequence[str], k: int, only: Filter) -> tuple[str, ...]:
+        """The ids of the k papers that share most with the words, by the rarer of them, best first."""
+        frequencies = self._counts().frequencies([stem(word) for word in words])
+        if not frequencies:
+            return ()
+        running = accumulate(frequencies.values())
+        rare = [word for word, postings in zip(frequencies, running, strict=True) if postings <= _POSTINGS]
+        found = self._found(rare or list(frequencies)[:1], k, only)
+        if only and len(found) < k and len(rare) < len(frequencies):
+            found = self._found(list(frequencies), k, only)  # all that the rarer words stand in may be filtered out
+        return found
+
+    def _found(self, stems: Sequence[str], k: int, only: Filter) -> tuple[str, ...]:
+        match = " OR ".join(map(quoted, stems))
+        if only:
+            condition, values = only.sql()
+            found = f"select p.id from words f join papers p on p.n = f.rowid where words match ? and {condition}"  # noqa: S608
+            rows = self._db().execute(f"{found} order by f.rank limit ?", (match, *values, k))
+        else:
+            found = "select rowid, rank as r from words where words match ? order by rank limit ?"
+            join = f"select p.id from ({found}) f join papers p on p.n = f.rowid order by f.r"  # noqa: S608
+            rows = self._db().execute(join, (match, k))
+        return tuple(paper_id for (paper_id,) in rows)
+
+    def scores(self, paper_ids: Collection[str], words: Sequence[str]) -> dict[str, float]:
+        """The BM25 of papers with all the words, for those ids that are there; 0 when they share none."""
+        frequencies = self._counts().frequencies([stem(word) for word in words])
+        bm25 = BM25(*self._counts().size(), frequencies)
+        query = "select id, title_words, text_words, length from papers where id in (select value from json_each(?))"
+        rows = self._db().execute(query, (json.dumps(list(paper_ids)),))
+        return {paper_id: bm25.score(title, text, length) for paper_id, title, text, length in rows}
 
     def matching(self, only: Filter) -> int:
         """How many papers a filter leaves."""
@@ -175,8 +204,7 @@ class LexicalIndex:
 
     def document_frequency(self, word: str) -> int:
         """In how many papers a word (its stem) stands."""
-        query = "select count(*) from words where words match ?"
-        return int(self._db().execute(query, (_quoted(word),)).fetchone()[0])
+        return self._counts().frequencies([stem(word)]).get(stem(word), 0)
 
     def vocabulary(self) -> tuple[str, ...]:
         """Every word that the index has met, in alphabetical order."""
@@ -185,6 +213,21 @@ class LexicalIndex:
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
         """Passage id → passage, for those ids that are there."""
         return {p.id: p for p in self._passages("s.id", ids)}
+
+    def paper_ids(self, passage_ids: Sequence[str]) -> dict[str, str]:
+        """Passage id → paper id, for those passages that are there."""
+        return self._owners("s.id", passage_ids)
+
+    def passage_ids_of(self, paper_ids: Sequence[str]) -> dict[str, str]:
+        """Passage id → paper id, for all passages of papers."""
+        return self._owners("p.id", paper_ids)
+
+    def _owners(self, column: str, values: Sequence[str]) -> dict[str, str]:
+        query = (
+            "select s.id, p.id from passages s join papers p on p.n = s.paper"  # noqa: S608
+            f" where {column} in (select value from json_each(?))"
+        )
+        return dict(self._db().execute(query, (json.dumps(list(values)),)))
 
     def passages_of(self, paper_ids: Sequence[str]) -> tuple[Passage, ...]:
         """The passages of papers."""
@@ -244,14 +287,6 @@ def _connect(path: Path) -> sqlite3.Connection:
         db.close()
         raise StoreUnusable.at(path.parent, error, path.parent) from error
     return db
-
-
-def _spaced(words: Iterable[str]) -> str:
-    return f" {' '.join(words)} "
-
-
-def _quoted(word: str) -> str:
-    return '"' + word.replace('"', "") + '"'
 
 
 def _record(row: Sequence[object]) -> Record:

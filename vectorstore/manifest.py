@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields
 
 from vectorstore.errors import StoreMismatch
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,20 +10,18 @@ What is still pending when a run begins is simply indexed again.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import wraps
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from vectorstore import lexical, lock
+from vectorstore import hybrid, lexical, lock
 from vectorstore.errors import StoreError, StoreMissing, StoreUnusable
 from vectorstore.filter import Filter
-from vectorstore.fusion import fused
 from vectorstore.lexical import LexicalIndex, Words
 from vectorstore.manifest import Manifest
-from vectorstore.passage import Entry, Hit, Passage, Record, Vector
+from vectorstore.passage import Entry, Hit, Record, Vector
 from vectorstore.place import Place
 from vectorstore.upkeep import Upkeep
 
@@ -32,8 +30,6 @@ if TYPE_CHECKING:
 
 _SQLITE = (lexical.NAME, f"{lexical.NAME}-wal", f"{lexical.NAME}-shm")
 FILES = frozenset({"chroma", *_SQLITE, lock.NAME, lock.HOLDER, ".writable"})  # all that an index's folder holds
-_PASSAGES = 2  # looked at for each paper wanted; an abstract has about 1.7
-_SCORED = 3  # as many papers get their BM25 as are looked at: a paper found by meaning may be far down by words
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -175,16 +171,7 @@ class VectorStore:
         only: Filter = Filter(),  # noqa: B008
     ) -> tuple[Hit, ...]:
         """The k best papers for a question's unit vector and words, best first, out of `depth` of either kind."""
-        cosines = self._dense.search(vector, _PASSAGES * depth, only)
-        lexical_scores = self._lexical.search(words, _SCORED * depth, only)
-        best = _best(self._lexical.passages(list(cosines)), cosines)
-        likely = [i for i in islice(lexical_scores, depth) if i not in best]
-        unseen = {p.id: p for p in self._lexical.passages_of(likely)}
-        best |= _best(unseen, self._dense.cosines(list(unseen), vector))
-        pairs = {i: (cosine, lexical_scores.get(i, 0.0)) for i, (_, cosine) in best.items()}
-        scores = {i: fused(*pair) for i, pair in pairs.items()}
-        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:k]
-        return tuple(Hit(best[i][0], score, *pairs[i]) for i, score in ranked)
+        return hybrid.search(self._dense, self._lexical, vector, words, k, depth, only)
 
     @_plainly
     def matching(self, only: Filter) -> int:
@@ -275,16 +262,6 @@ def _created(place: Place, manifest: Manifest) -> DenseIndex:
             raise StoreUnusable.at(place.text, error, place.folder) from error
     dense.manifest.check(manifest, place.text)
     return dense
-
-
-def _best(passages: Mapping[str, Passage], cosines: Mapping[str, float]) -> dict[str, tuple[Passage, float]]:
-    """Paper id → its passage with the highest cosine; vectors without a passage (being written) are passed over."""
-    best: dict[str, tuple[Passage, float]] = {}
-    for i, cosine in cosines.items():
-        passage = passages.get(i)
-        if passage and cosine > best.get(passage.paper_id, (passage, -2.0))[1]:
-            best[passage.paper_id] = (passage, cosine)
-    return best
 
 
 def _check_writable(folder: Path) -> None:
