@@ -54,7 +54,8 @@ def index(tmp_path: Path) -> Iterator[LexicalIndex]:
 
 
 @pytest.fixture
-def full(index: LexicalIndex) -> LexicalIndex:
+def full(index: LexicalIndex, monkeypatch: pytest.MonkeyPatch) -> LexicalIndex:
+    monkeypatch.setattr(vectorstore.lexical, "_POSTINGS", 10_000)
     put(index, *random_records(200))
     return index
 

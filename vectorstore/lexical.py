@@ -26,7 +26,7 @@ NAME = "words.sqlite"
 _PART = 500  # papers written at a time
 _PATIENCE = 30  # seconds that a connection waits for another's transaction
 Words = Callable[[str], Iterable[str]]
-_POSTINGS = 3000  # (word, paper) pairs that candidates are looked for among; FTS5 ranks about 500 a millisecond
+_POSTINGS = 1500  # (word, paper) pairs that candidates are looked for among; FTS5 ranks about 500 a millisecond
 _TABLES = """
 create table if not exists papers (
     n integer primary key, id text not null unique, hash text not null,
