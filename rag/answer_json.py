@@ -17,6 +17,7 @@ def to_json(answer: Answer) -> Json:
         "abstain_reason": answer.abstain_reason,
         "claims": [_claim(claim) for claim in answer.claims],
         "references": [_reference(reference) for reference in answer.references],
+        "searched": answer.searched or answer.question,
         "filter": _scope(answer.filter) if answer.filter else None,
         "nearest": [paper_json(paper) for paper in answer.nearest],
         "llm": answer.llm,
@@ -48,6 +49,7 @@ def _scope(scope: Scope) -> Json:
         "author": list(scope.only.authors),
         "paper": list(scope.only.papers),
         "papers_left": scope.papers_left,
+        "from_question": scope.from_question,
     }
 
 

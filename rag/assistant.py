@@ -12,10 +12,11 @@ from pathlib import Path
 
 from rag.abstain import why_unanswerable
 from rag.cite import Citer, Numbering
+from rag.constraints import Constrained, constrained, narrowed
 from rag.embed import Embedder, make_embedder
 from rag.errors import UsageError
 from rag.filters import described
-from rag.followup import standalone
+from rag.followup import Standalone, standalone
 from rag.llm import LLM, make_llm
 from rag.prompt import build_prompt
 from rag.relevance import Ranker
@@ -51,6 +52,7 @@ class Assistant:
         self._reranker = reranker
         self._rerank_ms = rerank_ms
         self._ranker = Ranker(embedder, store.document_frequency, store.counts()[0])
+        self._stated = store.stated()
         self._speller = Speller(embedder, store.document_frequency, store.vocabulary)
         self.llm, self.embedder, self.index = llm.spec, embedder.spec, store.where
 
@@ -91,36 +93,56 @@ class Assistant:
         """Let go of the index."""
         self._store.close()
 
-    def ask(self, question: str, history: Sequence[Turn] = (), only: Filter = NO_FILTER) -> Answer:
+    def ask(
+        self, question: str, history: Sequence[Turn] = (), only: Filter = NO_FILTER, *, constraints: bool = True
+    ) -> Answer:
         """The whole answer. history: earlier turns, oldest first. only: the papers it may rest on.
 
-        Raises UsageError when nothing is asked.
+        constraints: whether years, venues and authors that the question names choose papers too, where `only` does not
+        choose them. Raises UsageError when nothing is asked.
         """
-        *_, answer = self.stream(question, history, only)
+        *_, answer = self.stream(question, history, only, constraints=constraints)
         return answer
 
-    def stream(self, question: str, history: Sequence[Turn] = (), only: Filter = NO_FILTER) -> Iterator[Answer]:
+    def stream(
+        self, question: str, history: Sequence[Turn] = (), only: Filter = NO_FILTER, *, constraints: bool = True
+    ) -> Iterator[Answer]:
         """The answer as it grows, sentence by sentence; the last has done=True. Like `ask` otherwise."""
         question = question.strip()
         if not question:
             raise UsageError("the question is empty; ask something about the papers")
         clock = Clock()
-        base = Answer(question, llm=self.llm, embedder=self.embedder, done=False, filter=self.scope(only))
-        if base.filter and not base.filter.papers_left:
-            reason = f"No paper in this collection meets the filter: {described(only)}."
+        spelt, notices = self._speller.corrected(question)
+        asked, found = standalone(spelt, history), Constrained(question)
+        if constraints:
+            asked, found = self._constrained(asked)
+        scope = self.scope(narrowed(only, found.only), asked=bool(found.only))
+        base = Answer(question, llm=self.llm, embedder=self.embedder, notices=notices, done=False, filter=scope)
+        if asked.whole != question:
+            base = replace(base, searched=asked.whole)
+        if found.aside:
+            base = replace(base, notices=(*notices, _set_aside(found.aside)))
+        if reason := _met_by_none(scope, found.unmet):
             yield abstained(base, reason, Prompt(question, (), (), ()), clock)
             return
-        prompt, reason, notices = self._look_up(question, history, only, clock)
-        base = replace(base, hits=prompt.hits, notices=notices)
+        prompt, reason = self._look_up(asked, history, scope.only if scope else NO_FILTER, clock)
+        base = replace(base, hits=prompt.hits)
         if reason:
             yield abstained(base, reason, prompt, clock)
             return
         numbering = Numbering(paper_id for turn in history for paper_id in turn.paper_ids)
         yield from written(base, self._llm, Citer(prompt, numbering), clock)
 
-    def scope(self, only: Filter) -> Scope | None:
-        """The papers that a filter leaves; None when it filters nothing."""
-        return Scope(only, self._store.matching(only)) if only else None
+    def _constrained(self, asked: Standalone) -> tuple[Standalone, Constrained]:
+        """The question without its constraints, and these; of what it leans on, those it does not replace."""
+        own = constrained(asked.question, self._store.matching, self._stated)
+        unsaid = constrained(asked.context, self._store.matching, self._stated)
+        both = replace(own, only=narrowed(own.only, unsaid.only))
+        return replace(asked, question=own.question, context=unsaid.question), both
+
+    def scope(self, only: Filter, *, asked: bool = False) -> Scope | None:
+        """The papers that a filter leaves; None when it filters nothing. asked: whether a question said part of it."""
+        return Scope(only, self._store.matching(only), asked) if only else None
 
     def paper_count(self) -> int:
         """How many papers the index holds."""
@@ -158,17 +180,27 @@ class Assistant:
         kept = tuple(hit for hit in hits if hit.passage.paper_id in found)
         return kept, tuple(Paper.of(found[hit.passage.paper_id]) for hit in kept)
 
-    def _look_up(
-        self, question: str, history: Sequence[Turn], only: Filter, clock: Clock
-    ) -> tuple[Prompt, str, tuple[str, ...]]:
-        """The prompt, why what was found cannot answer ("" when it can), and notices."""
-        spelt, notices = self._speller.corrected(question)
-        asked = standalone(spelt, history)
+    def _look_up(self, asked: Standalone, history: Sequence[Turn], only: Filter, clock: Clock) -> tuple[Prompt, str]:
+        """The prompt, and why what was found cannot answer ("" when it can)."""
         hits, papers = self._find(asked.whole, self._k, only, asked.papers, clock)
         relevance = self._ranker.rank(asked, [(p, h.dense) for p, h in zip(papers, hits, strict=True)])
         clock.lap("rank")
         reason = why_unanswerable(asked, papers, relevance, self.embedder)
-        return build_prompt(asked, hits, papers, relevance, history), reason, notices
+        return build_prompt(asked, hits, papers, relevance, history), reason
+
+
+def _set_aside(aside: Sequence[str]) -> str:
+    said = " and ".join(f"“{phrase}”" for phrase in aside)
+    return f"Left aside {said}: this collection does not say so much of its papers."
+
+
+def _met_by_none(scope: Scope | None, unmet: Sequence[str]) -> str:
+    """Why there is no paper to look at; "" when there is."""
+    if unmet:
+        return f"No paper in this collection is {' and '.join(f'“{phrase}”' for phrase in unmet)}."
+    if scope and not scope.papers_left:
+        return f"No paper in this collection meets the filter: {described(scope.only)}."
+    return ""
 
 
 def papers_in(index: str) -> tuple[Paper, ...]:

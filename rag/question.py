@@ -56,7 +56,8 @@ _WHICH = re.compile(
 )
 _PAPERS = re.compile(
     r"\b(?:which|what|any|list|find|show|all|other|many|are there)\b.{0,40}"
-    r"\b(?:papers|articles|works|studies|publications|abstracts|contributions)\b",
+    r"\b(?:papers|articles|works|studies|publications|abstracts|contributions)\b"
+    r"|^\W*(?:papers|articles|works|studies|publications)\b",
     re.IGNORECASE,
 )
 _EXPLAIN = re.compile(

@@ -85,10 +85,14 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The papers that an answer could rest on: those that `only` leaves. papers_left: how many they are, 0 and up."""
+    """The papers that an answer could rest on: those that `only` leaves. papers_left: how many they are, 0 and up.
+
+    from_question: whether the question itself said a part of it.
+    """
 
     only: Filter
     papers_left: int
+    from_question: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +125,8 @@ class Answer:
     text: the claims' texts, or the abstention. references: by number, only papers that the text cites.
     nearest: on an abstention, the papers that came nearest, best first. notices: calm remarks for the reader.
     timings_ms: stage → milliseconds ("retrieve", "rerank", "first_word", "total"). done: False while it grows.
-    filter: which papers it could rest on, None for all of the index.
+    filter: which papers it could rest on, None for all of the index. searched: what was looked for, when that is not
+    the question itself: a follow-up made to stand alone, or a question without its constraints.
     """
 
     question: str
@@ -138,3 +143,4 @@ class Answer:
     timings_ms: dict[str, float] = field(default_factory=dict)
     done: bool = True
     filter: Scope | None = None
+    searched: str = ""

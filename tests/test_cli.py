@@ -496,7 +496,14 @@ def test_a_filter_is_told_with_the_answer(footnote: Footnote, dated: None) -> No
     answer = json.loads(footnote("ask", MICE, "--json", "--venue", "Nature", "--author", "Curie").out)
     ANSWER.validate(answer)
     assert "halves the growth" in answer["answer"]
-    assert answer["filter"] == {"year": None, "venue": ["Nature"], "author": ["Curie"], "paper": [], "papers_left": 1}
+    assert answer["filter"] == {
+        "year": None,
+        "venue": ["Nature"],
+        "author": ["Curie"],
+        "paper": [],
+        "papers_left": 1,
+        "from_question": False,
+    }
     done = footnote("ask", MICE, "--year", "2030..")
     assert done.code == 0
     assert done.out == "The abstracts don't say.\nNo paper in this collection meets the filter: 2030 and later.\n"

@@ -153,7 +153,7 @@ def test_an_answer_rests_on_what_the_filter_leaves_and_says_so(bot: Assistant) -
     assert not answer.abstained
     assert papers_of(answer) == {"language"}
     assert check(answer)["filter"] == {
-        "year": "2024..", "venue": ["icml"], "author": ["HOPPER"], "paper": [], "papers_left": 1
+        "year": "2024..", "venue": ["icml"], "author": ["HOPPER"], "paper": [], "papers_left": 1, "from_question": False
     }  # fmt: skip
     assert "\nFrom 1 paper: 2024 and later, venue icml, author HOPPER" in answer_text(answer)
 
@@ -171,7 +171,7 @@ def test_a_filter_that_no_paper_meets_abstains_and_says_so(bot: Assistant) -> No
     assert answer.abstain_reason == "No paper in this collection meets the filter: 2030 and later, venue ICML."
     assert (answer.hits, answer.nearest) == ((), ())
     assert check(answer)["filter"] == {
-        "year": "2030..", "venue": ["ICML"], "author": [], "paper": [], "papers_left": 0
+        "year": "2030..", "venue": ["ICML"], "author": [], "paper": [], "papers_left": 0, "from_question": False
     }  # fmt: skip
     assert answer_text(answer) == f"{ABSTENTION}\n{answer.abstain_reason}"
 

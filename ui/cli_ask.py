@@ -11,7 +11,7 @@ import click
 from rag.errors import UsageError
 from ui.cli_batch import Row, each_row, opened_batch
 from ui.cli_json import json_text
-from ui.cli_options import AS_JSON, BATCH, EMBEDDER, INDEX, LLM, OUT, RERANKER, FilteringCommand, filters
+from ui.cli_options import AS_JSON, BATCH, CONSTRAINTS, EMBEDDER, INDEX, LLM, OUT, RERANKER, FilteringCommand, filters
 from ui.cli_text import answer_text, hits_text, scope_text, tail_text
 from vectorstore.filter import Filter
 
@@ -32,6 +32,7 @@ K = click.option("-k", type=int, metavar="N", help="Papers read for an answer. [
 @AS_JSON
 @BATCH
 @OUT
+@CONSTRAINTS
 @filters
 def ask(
     question: str | None,
@@ -43,6 +44,7 @@ def ask(
     as_json: bool,
     batch: str | None,
     out: str,
+    constraints: bool,
     only: Filter,
 ) -> None:
     """Answer QUESTION from the papers in the index.
@@ -56,18 +58,21 @@ def ask(
       footnote ask "How many MCP repositories did the fault study mine?"
       footnote ask --json "Which filter avoids the partition function?"
       footnote ask --year 2024.. --venue ICML "What is known about activation steering?"
+      footnote ask "Which ICML papers since 2024 study activation steering?"
       footnote ask --batch questions.jsonl --out answers.jsonl
     """
     _one_of(question, batch, out)
     with _assistant(index, llm, embedder, k, reranker) as bot:
         if batch is not None:
-            _ask_batch(bot, batch, out, only)
-        elif as_json:
+            _ask_batch(bot, batch, out, only, constraints)
+            return
+        answer = bot.ask(str(question), only=only, constraints=constraints)
+        if as_json:
             from rag.answer_json import to_json  # noqa: PLC0415
 
-            _print_json(to_json(bot.ask(str(question), only=only)))
+            _print_json(to_json(answer))
         else:
-            click.echo(answer_text(bot.ask(str(question), only=only)))
+            click.echo(answer_text(answer))
 
 
 @click.command(cls=FilteringCommand)
@@ -167,7 +172,7 @@ def _streamed(bot: Assistant, question: str, history: Sequence[Turn], only: Filt
     return answer
 
 
-def _ask_batch(bot: Assistant, batch: str, out: str, only: Filter) -> None:
+def _ask_batch(bot: Assistant, batch: str, out: str, only: Filter, constraints: bool) -> None:
     from rag.answer_json import to_json  # noqa: PLC0415
     from rag.types import Turn  # noqa: PLC0415
 
@@ -179,7 +184,7 @@ def _ask_batch(bot: Assistant, batch: str, out: str, only: Filter) -> None:
                 raise UsageError(f"it follows {row.follows!r}, which was not answered before it")
             history, before = told[row.follows] if row.follows is not None else ((), only)
             chosen = before if row.only is None else row.only  # a conversation keeps its filter until it has another
-            answer = bot.ask(row.question, history, chosen)
+            answer = bot.ask(row.question, history, chosen, constraints=constraints)
             cited = tuple(reference.paper.id for reference in answer.references)
             told[row.id] = (*history, Turn("user", row.question), Turn("assistant", answer.text, cited)), chosen
             write({"id": row.id, **to_json(answer)})

@@ -28,6 +28,12 @@ OUT = click.option(
     help="With --batch: where the results go. [default: standard output]",
 )
 
+CONSTRAINTS = click.option(
+    "--constraints/--no-constraints",
+    default=True,
+    help="Whether “since 2024”, “at ICML”, “by Smith” in a question choose papers. [default: yes]",
+)
+
 _FILTERS = (
     click.option("--year", metavar="YEARS", help="2024, 2020..2022, 2024.. (and later) or ..2019 (and earlier)."),
     click.option("--venue", metavar="NAME", multiple=True, help="Of this venue; ICML is also met by “ICML 2024”."),

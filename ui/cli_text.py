@@ -33,6 +33,8 @@ def tail_text(answer: Answer) -> list[str]:
     # When the filter leaves none, the abstention's reason has said so.
     if answer.filter and answer.filter.papers_left:
         lines += ["", *_wrapped(scope_text(answer.filter))]
+    if answer.searched:
+        lines += [*([] if answer.filter else [""]), *_wrapped(f"Looked for: {answer.searched}")]
     notes = [line for notice in answer.notices for line in _wrapped(f"Note: {notice}")]
     return [*lines, "", *notes] if notes else lines
 

@@ -15,50 +15,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, islice
 from pathlib import Path
 
-from vectorstore.bm25 import BM25, TITLE_WEIGHT
+from vectorstore.bm25 import BM25
 from vectorstore.counts import Counts, quoted
-from vectorstore.errors import StoreUnusable
 from vectorstore.filter import Filter, author_keys, name_words
 from vectorstore.passage import Bibliography, Passage, Record
 from vectorstore.stem import stem
+from vectorstore.tables import NAME, connect
 
-NAME = "words.sqlite"
 _PART = 500  # papers written at a time
-_PATIENCE = 30  # seconds that a connection waits for another's transaction
 Words = Callable[[str], Iterable[str]]
 _POSTINGS = 1500  # (word, paper) pairs that candidates are looked for among; FTS5 ranks about 500 a millisecond
-_TABLES = """
-create table if not exists papers (
-    n integer primary key, id text not null unique, hash text not null,
-    title text not null, untitled integer not null, authors text not null, year integer, venue text not null,
-    url text not null, doi text not null, abstract text not null,
-    author_words text not null, venue_words text not null, title_words text not null, text_words text not null,
-    length integer not null);
-create index if not exists papers_by_year on papers (year);
-create index if not exists papers_by_length on papers (length);
-create table if not exists pending (id text primary key) without rowid;
-create table if not exists state (name text primary key, value text not null) without rowid;
-create table if not exists passages (
-    n integer primary key, id text not null unique, paper integer not null references papers (n),
-    start integer not null, end integer not null);
-create index if not exists passages_of_paper on passages (paper);
-create table if not exists vocabulary (word text primary key) without rowid;
-create virtual table if not exists words using fts5 (
-    title_words, text_words, content = 'papers', content_rowid = 'n', tokenize = 'unicode61');
-create trigger if not exists words_added after insert on papers begin
-    insert into words (rowid, title_words, text_words) values (new.n, new.title_words, new.text_words);
-end;
-create trigger if not exists words_removed after delete on papers begin
-    insert into words (words, rowid, title_words, text_words)
-    values ('delete', old.n, old.title_words, old.text_words);
-end;
-create trigger if not exists words_changed after update on papers begin
-    insert into words (words, rowid, title_words, text_words)
-    values ('delete', old.n, old.title_words, old.text_words);
-    insert into words (rowid, title_words, text_words) values (new.n, new.title_words, new.text_words);
-end;
-"""
-_RANK = f"insert into words (words, rank) values ('rank', 'bm25({TITLE_WEIGHT}, 1.0)')"  # noqa: S608
 _COLUMNS = (
     "id", "hash", "title", "untitled", "authors", "year", "venue", "url", "doi", "abstract",
     "author_words", "venue_words", "title_words", "text_words", "length",
@@ -85,7 +51,7 @@ class LexicalIndex:
         # One connection a thread: the chat page answers several people at once.
         db: sqlite3.Connection | None = getattr(self._local, "db", None)
         if db is None:
-            db = self._local.db = _connect(self._path)
+            db = self._local.db = connect(self._path)
             self._opened.append(db)
         return db
 
@@ -202,6 +168,12 @@ class LexicalIndex:
         condition, values = only.sql()
         return int(self._db().execute(f"select count(*) from papers p where {condition}", values).fetchone()[0])  # noqa: S608
 
+    def stated(self) -> frozenset[str]:
+        """What is known of some of the papers, out of "year", "venue" and "author"."""
+        highest = "select max(year), trim(max(venue_words)), trim(max(author_words)) from papers"
+        told = zip(("year", "venue", "author"), self._db().execute(highest).fetchone(), strict=True)
+        return frozenset(what for what, found in told if found)
+
     def document_frequency(self, word: str) -> int:
         """In how many papers a word (its stem) stands."""
         return self._counts().frequencies([stem(word)]).get(stem(word), 0)
@@ -271,22 +243,6 @@ class LexicalIndex:
         """Note the revision."""
         with self._db() as db:
             db.execute("insert or replace into state values ('revision', ?)", (revision,))
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    try:
-        db = sqlite3.connect(path, timeout=_PATIENCE, check_same_thread=False)
-    except sqlite3.Error as error:
-        raise StoreUnusable.at(path.parent, error, path.parent) from error
-    try:
-        if not db.execute("select 1 from sqlite_master where name = 'words'").fetchone():
-            db.execute("pragma journal_mode = wal")
-            db.executescript(f"begin immediate; {_TABLES} {_RANK}; commit;")  # another may be doing the same
-        db.execute("pragma synchronous = full")  # what is pending must be on the disk before Chroma's rows are
-    except sqlite3.Error as error:
-        db.close()
-        raise StoreUnusable.at(path.parent, error, path.parent) from error
-    return db
 
 
 def _record(row: Sequence[object]) -> Record:

@@ -16,7 +16,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from vectorstore import hybrid, lexical, lock
+from vectorstore import hybrid, lock, tables
 from vectorstore.errors import StoreError, StoreMissing, StoreUnusable
 from vectorstore.filter import Filter
 from vectorstore.lexical import LexicalIndex, Words
@@ -28,7 +28,7 @@ from vectorstore.upkeep import Upkeep
 if TYPE_CHECKING:
     from vectorstore.dense import DenseIndex
 
-_SQLITE = (lexical.NAME, f"{lexical.NAME}-wal", f"{lexical.NAME}-shm")
+_SQLITE = (tables.NAME, f"{tables.NAME}-wal", f"{tables.NAME}-shm")
 FILES = frozenset({"chroma", *_SQLITE, lock.NAME, lock.HOLDER, ".writable"})  # all that an index's folder holds
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -186,6 +186,11 @@ class VectorStore:
     def matching(self, only: Filter) -> int:
         """How many papers a filter leaves."""
         return self._lexical.matching(only)
+
+    @_plainly
+    def stated(self) -> frozenset[str]:
+        """What is known of some of the papers, out of "year", "venue" and "author"."""
+        return self._lexical.stated()
 
     @_plainly
     def document_frequency(self, word: str) -> int:

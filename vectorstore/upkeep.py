@@ -17,7 +17,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from vectorstore import lexical, lock
+from vectorstore import lock, tables
 from vectorstore.errors import StoreLocked
 from vectorstore.lexical import LexicalIndex
 from vectorstore.passage import Record
@@ -120,5 +120,5 @@ class Upkeep:
 
 def _identity(folder: Path) -> tuple[int, int]:
     """Which file stands there, whatever its name."""
-    found = (folder / lexical.NAME).stat()
+    found = (folder / tables.NAME).stat()
     return found.st_dev, found.st_ino
