@@ -192,7 +192,11 @@ def _asked(assistant: Assistant, questions: Sequence[Question], ids: dict[str, s
 
 def _print(done: Run, figures: Sequence[Rate], seconds: float) -> None:
     n = len(done.verdicts)
-    click.echo(f"{n} questions, llm {done.llm}, embedder {done.embedder}, {1000 * seconds / n:.0f} ms a question")
+    said = [len(verdict.answer.claims) for verdict in done.verdicts if not verdict.abstained]
+    length = f", {sum(said) / len(said):.1f} sentences an answer" if said else ""
+    click.echo(
+        f"{n} questions, llm {done.llm}, embedder {done.embedder}, {1000 * seconds / n:.0f} ms a question{length}"
+    )
     for figure in figures:
         click.echo(f"{figure.name:<32}{figure}")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from eval.suite import Question
+from rag.sentences import sentence_spans
 from rag.types import Answer
 
 Z95 = 1.96
@@ -14,7 +15,8 @@ Z95 = 1.96
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """fact: the answer's text has what it must and not what it must not. references: every required paper is cited.
+    """fact: the answer has what it must, in its text and its quotes, and not what it must not. references: every
+    required paper is cited.
 
     precision: share of the cited papers that may be cited, None when none is cited. abstained: it did not answer.
     An abstention to an answerable question has no fact and no reference: absent answers count as zero.
@@ -53,11 +55,24 @@ def judge(question: Question, answer: Answer, ids: dict[str, str]) -> Verdict:
     return Verdict(
         question=question,
         answer=answer,
-        fact=question.answerable and not answer.abstained and has and hasnt,
+        fact=question.answerable and not answer.abstained and has and hasnt and _quotes(question, answer, required),
         references=question.answerable and required <= cited,
         precision=len(cited & allowed) / len(cited) if cited else None,
         abstained=answer.abstained,
     )
+
+
+def _quotes(question: Question, answer: Answer, required: set[str]) -> bool:
+    """Whether a sentence that answers is quoted; True when the question does not say which do."""
+    if not question.sentences:
+        return True
+    quotes = [quote for claim in answer.claims for quote in claim.quotes]
+    for paper in (reference.paper for reference in answer.references if reference.paper.id in required):
+        spans = [span for i, span in enumerate(sentence_spans(paper.abstract)) if i in question.sentences]
+        own = [quote for quote in quotes if quote.paper_id == paper.id]
+        if any(start < quote.end and quote.start < end for start, end in spans for quote in own):
+            return True
+    return False
 
 
 def rates(verdicts: Sequence[Verdict]) -> tuple[Rate, ...]:

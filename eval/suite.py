@@ -24,7 +24,8 @@ class Question:
 
     papers: ids that it has to cite, all of them; also: ids that it may cite besides. must, must_not: patterns that
     the answer's text has to match, each, or may not match. follows: id of the question asked before it in the same
-    conversation. Unanswerable questions have no papers.
+    conversation. Unanswerable questions have no papers. sentences: where the answer stands in the abstract of its only
+    paper, as indices from 0; one of them has to be quoted. Empty when the patterns alone tell.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Question:
     must: tuple[re.Pattern[str], ...]
     must_not: tuple[re.Pattern[str], ...]
     follows: str | None
+    sentences: tuple[int, ...] = ()
 
     @property
     def answerable(self) -> bool:
@@ -81,8 +83,9 @@ def _question(where: Path, number: int, line: str) -> Question:
             must=_patterns(row.get("must", ())),
             must_not=_patterns(row.get("must_not", ())),
             follows=row.get("follows"),
+            sentences=tuple(map(int, row.get("sentences", ()))),
         )
-    except (json.JSONDecodeError, KeyError, TypeError, re.error) as error:
+    except (json.JSONDecodeError, KeyError, TypeError, ValueError, re.error) as error:
         raise SuiteError(f"{where}:{number} is not a question: {type(error).__name__}: {error}") from error
 
 

@@ -183,7 +183,7 @@ class Assistant:
     def _look_up(self, asked: Standalone, history: Sequence[Turn], only: Filter, clock: Clock) -> tuple[Prompt, str]:
         """The prompt, and why what was found cannot answer ("" when it can)."""
         hits, papers = self._find(asked.whole, self._k, only, asked.papers, clock)
-        relevance = self._ranker.rank(asked, [(p, h.dense) for p, h in zip(papers, hits, strict=True)])
+        relevance = self._ranker.rank(asked, list(zip(papers, hits, strict=True)))
         clock.lap("rank")
         reason = why_unanswerable(asked, papers, relevance, self.embedder)
         return build_prompt(asked, hits, papers, relevance, history), reason

@@ -7,6 +7,7 @@ openai:NAME …          embedding services, through LangChain
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -63,6 +64,11 @@ def unit(vectors: Vector) -> Vector:
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     scaled: Vector = (vectors / np.where(length > 0, length, 1.0)).astype(np.float32)
     return scaled
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _minilm(name: str) -> Embedder:

@@ -23,6 +23,7 @@ import onnxruntime
 from platformdirs import user_cache_path
 from tokenizers import Encoding, Tokenizer
 
+from rag.embed import cores
 from rag.errors import ModelError
 from vectorstore.passage import Vector
 
@@ -62,7 +63,7 @@ class MiniLM:
         self._tokenizer.no_padding()  # its file pads to 128
         self._tokenizer.enable_truncation(_MAX_TOKENS)
         self._session = _session(folder / "model.safetensors", precision)
-        self._cores = ThreadPoolExecutor(_cores(), "embed")
+        self._cores = ThreadPoolExecutor(cores(), "embed")
 
     def embed_documents(self, texts: Sequence[str]) -> Vector:
         """(n, 384), in the order of the texts."""
@@ -98,11 +99,6 @@ class MiniLM:
         ids = np.array([encoding.ids], dtype=np.int64)
         result: Vector = self._session.run([output], {"ids": ids, "mask": np.ones_like(ids)})[0]
         return result
-
-
-def _cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def model_folder() -> Path:

@@ -8,28 +8,28 @@ An embedder that shows no tokens is asked for whole sentences instead. Nothing i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import log
 
 import numpy as np
 
-from rag.embed import Embedder, TokenEmbedder, TokenVectors
+from rag.embed import Embedder, TokenEmbedder, TokenVectors, cores
 from rag.followup import Standalone
-from rag.question import asks_for_number, content_words
+from rag.question import asks_for_number, content_words, holds_number
 from rag.sentences import Span, sentence_spans
 from rag.split import split
-from rag.text import search_words, searched, words
+from rag.text import searched, words
 from rag.types import Paper, Quote
-from vectorstore.passage import Vector
+from vectorstore.passage import Hit, Vector
 
-# Found on the dev half of eval/data/questions.jsonl (eval/LOG.md).
-_LEXICAL, _PAPER, _NUMBER = 0.5, 0.5, 0.05
+# Found on questions about 400 abstracts of machine learning, five-fold by paper (eval/LOG.md).
+_PAPER, _NUMBER, _OPENING = 0.5, 0.1, 0.06
 _UNKNOWN = 0.5  # of the weight of a word that stands nowhere
 _CONTEXT = 0.3  # of the weight of a word that a follow-up leaves unsaid
-_CARRIED = 0.4  # cosine that a paper of the last answer gains when the question leans on it
-_STEM = 5  # letters; "filter", "filters" and "filtering" share them
+_CARRIED = 0.4  # of a retrieval score that a paper of the last answer gains when the question leans on it
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,14 @@ class Sentence:
     """A sentence of a paper that was found.
 
     score: relevance to the question, comparable within one question. matches: for each word of the question, the
-    cosine of its nearest token here (−1..1).
+    cosine of its nearest token here (−1..1). near: how near sentence and paper are to the question, whatever the index
+    holds besides; comparable between questions.
     """
 
     quote: Quote
     score: float
     matches: tuple[float, ...]
+    near: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,15 @@ class _Question:
     vectors: tuple[Vector, ...]  # of each word: (tokens, dim)
     wants_number: bool
 
+    def matches(self, sentence: Vector) -> tuple[float, ...]:
+        """For each word, the mean over its tokens of the cosine of the nearest of the sentence's: (tokens, dim)."""
+        if not self.words or not len(sentence):
+            return (0.0,) * len(self.words)
+        nearest = (np.concatenate(self.vectors) @ sentence.T).max(axis=1)
+        lengths = np.array([len(vectors) for vectors in self.vectors])
+        starts = np.cumsum(lengths) - lengths
+        return tuple((np.add.reduceat(nearest, starts) / lengths).tolist())
+
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
@@ -82,29 +93,27 @@ class Ranker:
     document_frequency: Callable[[str], int]
     passages: int
     _cached: Callable[[str, str], tuple[_Passage, ...]] = field(init=False)
+    _threads: ThreadPoolExecutor = field(init=False)
 
     def __post_init__(self) -> None:
         # The papers of one conversation come up again and again; a paper's tokens take about 0.4 MB.
         self._cached = lru_cache(maxsize=256)(self._read)
+        # One paper a core; an embedder that shows no tokens may not bear being asked by several threads.
+        self._threads = ThreadPoolExecutor(cores() if isinstance(self.embedder, TokenEmbedder) else 1, "rank")
 
-    def rank(self, asked: Standalone, papers: Sequence[tuple[Paper, float]]) -> Relevance:
-        """Relevance of every sentence of the papers, each given with its cosine to the question."""
+    def rank(self, asked: Standalone, papers: Sequence[tuple[Paper, Hit]]) -> Relevance:
+        """Relevance of every sentence of the papers, each given with the hit that found it."""
         question = self._question(asked)
         sentences = tuple(
             sentence
-            for paper, cosine in papers
-            for sentence in self._sentences(question, paper, cosine + _CARRIED * (paper.id in asked.papers))
+            for (paper, hit), passages in zip(papers, self._passages([paper for paper, _ in papers]), strict=True)
+            for sentence in _sentences(question, paper, passages, hit, _CARRIED * (paper.id in asked.papers))
         )
         return Relevance(question.words, sentences)
 
-    def _sentences(self, question: _Question, paper: Paper, cosine: float) -> tuple[Sentence, ...]:
+    def _passages(self, papers: Sequence[Paper]) -> Iterable[tuple[_Passage, ...]]:
         # A title that was taken from the abstract itself is no context.
-        passages = self._cached("" if paper.untitled else paper.title, paper.abstract)
-        return tuple(
-            _sentence(question, Quote(paper.id, paper.abstract[span[0] : span[1]], *span), vectors, cosine)
-            for passage in passages
-            for span, vectors in zip(passage.sentences, passage.vectors, strict=True)
-        )
+        return self._threads.map(lambda p: self._cached("" if p.untitled else p.title, p.abstract), papers)
 
     def _question(self, asked: Standalone) -> _Question:
         own = {w: Word(w, self._weight(w)) for w in dict.fromkeys(content_words(asked.question))}
@@ -137,14 +146,19 @@ class Ranker:
         return _Passage(spans, tuple(_inside(tokens, place) for place in places))
 
 
-def _sentence(question: _Question, quote: Quote, vectors: Vector, cosine: float) -> Sentence:
-    matches = tuple(_nearest(word, vectors) for word in question.vectors)
+def _sentences(
+    question: _Question, paper: Paper, passages: Sequence[_Passage], hit: Hit, carried: float
+) -> Iterator[Sentence]:
     weights = [word.weight for word in question.words]
-    here = _stems(quote.text)
-    shared = [float(word.text[:_STEM] in here) for word in question.words]
-    has_number = question.wants_number and any(c.isdigit() for c in quote.text)
-    score = _mean(matches, weights) + _LEXICAL * _mean(shared, weights) + _PAPER * cosine + _NUMBER * has_number
-    return Sentence(quote, score, matches)
+    for passage in passages:
+        for (start, end), vectors in zip(passage.sentences, passage.vectors, strict=True):
+            quote = Quote(paper.id, paper.abstract[start:end], start, end)
+            matches = question.matches(vectors)
+            matched = _mean(matches, weights)
+            numbered = question.wants_number and holds_number(quote.text)
+            opening = start == 0  # mostly background
+            score = matched + _PAPER * (hit.score + carried) + _NUMBER * numbered - _OPENING * opening
+            yield Sentence(quote, score, matches, matched + _PAPER * (hit.dense + carried))
 
 
 def _spans_of(start: int, text: str) -> tuple[Span, ...]:
@@ -178,15 +192,6 @@ def _word_vectors(text: str, wanted: Mapping[str, Word], tokens: TokenVectors) -
     return found
 
 
-def _nearest(word: Vector, sentence: Vector) -> float:
-    """The mean, over a word's tokens, of the cosine of the nearest token; 0 when the sentence was not read."""
-    return float((word @ sentence.T).max(axis=1).mean()) if len(sentence) else 0.0
-
-
 def _mean(values: Sequence[float], weights: Sequence[float]) -> float:
     total = sum(weights)
     return float(np.dot(values, weights)) / total if total > 0 else 0.0
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(word[:_STEM] for word in search_words(text))

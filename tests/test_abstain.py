@@ -17,7 +17,7 @@ HIGH, LOW = 0.95, 0.05
 
 def relevance(score: float, *words: tuple[str, float]) -> Relevance:
     """One sentence with that score, each word of the question with the cosine of its nearest token."""
-    sentence = Sentence(Quote("filter", TEXT, 0, len(TEXT)), score, tuple(match for _, match in words))
+    sentence = Sentence(Quote("filter", TEXT, 0, len(TEXT)), score, tuple(match for _, match in words), score)
     return Relevance(tuple(Word(word, 1.0) for word, _ in words), (sentence,))
 
 
