@@ -52,7 +52,7 @@ class Assistant:
         self._reranker = reranker
         self._rerank_ms = rerank_ms
         self._ranker = Ranker(embedder, store.document_frequency, store.counts()[0])
-        self._stated = store.stated()
+        self.stated = store.stated()
         self._speller = Speller(embedder, store.document_frequency, store.vocabulary)
         self.llm, self.embedder, self.index = llm.spec, embedder.spec, store.where
 
@@ -135,8 +135,8 @@ class Assistant:
 
     def _constrained(self, asked: Standalone) -> tuple[Standalone, Constrained]:
         """The question without its constraints, and these; of what it leans on, those it does not replace."""
-        own = constrained(asked.question, self._store.matching, self._stated)
-        unsaid = constrained(asked.context, self._store.matching, self._stated)
+        own = constrained(asked.question, self._store.matching, self.stated)
+        unsaid = constrained(asked.context, self._store.matching, self.stated)
         both = replace(own, only=narrowed(own.only, unsaid.only))
         return replace(asked, question=own.question, context=unsaid.question), both
 

@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 
 from rag.errors import BackendError
-from rag.types import Answer, Claim, Paper, Quote, Reference, Turn
+from rag.retrieve import NO_FILTER
+from rag.types import Answer, Claim, Paper, Quote, Reference, Scope, Turn
 from ui.page import build_page, launch_options
+from vectorstore.filter import Filter
 
 CHROMIUM = os.environ.get("FOOTNOTE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome") or ""
 # No flag that keeps it from the network: that nothing but the page's own server is asked is what the tests prove.
@@ -67,6 +69,8 @@ class Scripted:
     """An Answerer whose answers are written down: it quotes the papers whose ids stand in the question."""
 
     llm, embedder, index = "quote", "scripted", "nowhere"
+    stated: frozenset[str] = frozenset()
+    limits = (NO_FILTER, True)
 
     def __init__(self, papers: Sequence[Paper] = PAPERS) -> None:
         self._papers = tuple(papers)
@@ -80,7 +84,13 @@ class Scripted:
     def papers(self, limit: int = 50, offset: int = 0) -> tuple[Paper, ...]:
         return self._papers[offset : offset + limit]
 
-    def stream(self, question: str, history: Sequence[Turn] = ()) -> Iterator[Answer]:
+    def scope(self, only: Filter) -> Scope | None:
+        return Scope(only, 2) if only else None
+
+    def stream(
+        self, question: str, history: Sequence[Turn] = (), only: Filter = NO_FILTER, *, constraints: bool = True
+    ) -> Iterator[Answer]:
+        self.limits = (only, constraints)
         self.asked.append((question, tuple(history)))
         if "fails" in question:
             raise BackendError("the model at http://localhost:1 does not answer; start it or use --llm quote")

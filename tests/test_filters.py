@@ -19,7 +19,8 @@ from rag.prompt import ABSTENTION
 from rag.quote import QuoteLLM
 from rag.text import search_words
 from rag.types import Answer, Scope, Turn
-from ui.cli_text import answer_text, hits_text, scope_text
+from ui.cli_text import answer_text, hits_text
+from ui.scope_text import scope_text
 from vectorstore.filter import Filter
 from vectorstore.store import VectorStore
 

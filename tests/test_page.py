@@ -292,7 +292,7 @@ def test_nothing_of_gradio_shows(visit: Visit) -> None:
 def post(url: str, question: str) -> list[str]:
     """The server-sent lines of one call of /ask."""
     with httpx.Client(base_url=f"{url}gradio_api/", trust_env=False, timeout=20) as client:
-        event = client.post("call/ask", json={"data": [question]}).json()["event_id"]
+        event = client.post("call/ask", json={"data": [question, "", "", ""]}).json()["event_id"]
         return client.get(f"call/ask/{event}").text.splitlines()
 
 

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from rag.types import Answer, Claim, Paper, Quote, Reference, Turn
+from rag.retrieve import NO_FILTER
+from rag.types import Answer, Claim, Paper, Quote, Reference, Scope, Turn
 from ui.page_chrome import header, welcome
 from ui.page_examples import OUTSIDE, example_questions
 from ui.page_relay import Relay
@@ -17,6 +18,7 @@ from ui.page_talk import BROKEN, STOPPED, Conversation, converse, papers
 from ui.render import failed, shown
 from ui.render_cards import address, byline, card, link
 from ui.render_text import formulas, inline, marked, merged
+from vectorstore.filter import Filter
 
 PAPER = Paper("a", "A title", "One two. Three four.", ("A B", "C D"), 2024, "ACL", "https://x.example/1")
 
@@ -229,6 +231,8 @@ class Said:
     """An Answerer that says what it is given, once."""
 
     llm, embedder = "<llm>", "<embedder>"
+    stated: frozenset[str] = frozenset({"year", "venue"})
+    limits = (NO_FILTER, True)
 
     def __init__(self, *answers: Answer, count: int = 3) -> None:
         self.answers = answers
@@ -241,7 +245,13 @@ class Said:
     def papers(self, limit: int = 50, offset: int = 0) -> tuple[Paper, ...]:
         return (PAPER,)[offset : offset + limit]
 
-    def stream(self, question: str, history: Sequence[Turn] = ()) -> Iterator[Answer]:
+    def scope(self, only: Filter) -> Scope | None:
+        return Scope(only, 2) if only else None
+
+    def stream(
+        self, question: str, history: Sequence[Turn] = (), only: Filter = NO_FILTER, *, constraints: bool = True
+    ) -> Iterator[Answer]:
+        self.limits = (only, constraints)
         self.asked = (question, history)
         yield from self.answers
 

@@ -12,7 +12,8 @@ from rag.errors import UsageError
 from ui.cli_batch import Row, each_row, opened_batch
 from ui.cli_json import json_text
 from ui.cli_options import AS_JSON, BATCH, CONSTRAINTS, EMBEDDER, INDEX, LLM, OUT, RERANKER, FilteringCommand, filters
-from ui.cli_text import answer_text, hits_text, scope_text, tail_text
+from ui.cli_text import answer_text, hits_text, tail_text
+from ui.scope_text import scope_text
 from vectorstore.filter import Filter
 
 if TYPE_CHECKING:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from ui.cli_options import INDEX, LLM, RERANKER
 from vectorstore.errors import StoreMissing
+from vectorstore.filter import Filter
 
 if TYPE_CHECKING:
-    from rag.types import Answer, Paper, Turn
+    from rag.types import Answer, Paper
 
 
 @click.command()
@@ -50,12 +51,16 @@ class NoIndex:
     """Stands where the Assistant would when nothing has been indexed yet; the page then says what to run."""
 
     embedder = ""
+    stated: frozenset[str] = frozenset()
+
+    def scope(self, only: Filter) -> None:
+        """Nothing is limited where there is nothing."""
 
     def __init__(self, index: str, llm: str) -> None:
         self.index = index
         self.llm = llm
 
-    def stream(self, question: str, history: Sequence[Turn] = ()) -> Iterator[Answer]:  # noqa: ARG002
+    def stream(self, *_: object, **__: object) -> Iterator[Answer]:
         """There is nothing to answer from."""
         raise StoreMissing(f"there is no index at {self.index}; make one: footnote index PAPERS")
 

@@ -6,8 +6,8 @@ import shutil
 import textwrap
 from collections.abc import Iterable
 
-from rag.filters import described
 from rag.types import Answer, Paper, Prompt, Reference, Scope
+from ui.scope_text import scope_text
 
 _WIDEST = 100  # characters; longer lines are hard to read
 
@@ -37,13 +37,6 @@ def tail_text(answer: Answer) -> list[str]:
         lines += [*([] if answer.filter else [""]), *_wrapped(f"Looked for: {answer.searched}")]
     notes = [line for notice in answer.notices for line in _wrapped(f"Note: {notice}")]
     return [*lines, "", *notes] if notes else lines
-
-
-def scope_text(scope: Scope) -> str:
-    """Which papers a filter leaves, and how many: "From 1,234 papers: 2024 and later, venue ICML"."""
-    if not scope.papers_left:
-        return f"No paper meets the filter: {described(scope.only)}"
-    return f"From {scope.papers_left:,} paper{'' if scope.papers_left == 1 else 's'}: {described(scope.only)}"
 
 
 def hits_text(prompt: Prompt, scope: Scope | None = None) -> str:

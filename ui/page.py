@@ -13,9 +13,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rag.retrieve import NO_FILTER
 from ui.errors import PageError
 from ui.page_chrome import SYSTEM_FONTS, header, welcome
 from ui.page_events import LONGEST_QUESTION, Events
+from ui.page_filters import filter_bar
 from ui.page_policy import SameHostOnly
 from ui.page_serve import check_address, until_interrupted, without_proxy
 from ui.page_talk import Answerer, Conversation
@@ -48,12 +50,19 @@ def build_page(assistant: Answerer) -> gradio.Blocks:
         head = gr.HTML(header(assistant), elem_id="fn-head", apply_default_css=False)
         start = gr.HTML(welcome(assistant), elem_id="fn-start", apply_default_css=False)
         log = _log(gr)
+        bar = filter_bar(assistant, NO_FILTER)
+        filters = gr.HTML(bar, js_on_load=_script("filters"), elem_id="fn-filter", apply_default_css=False)
         box = gr.Textbox(elem_id="fn-box", **_BOX, **events.at_rest())
-        page.load(events.arrive, None, [head, start, box], **_OURS)
+        page.load(events.arrive, None, [head, filters, start, box], **_OURS)
         _wire(gr, events, talk, log, box)
+        filters.submit(events.filtered, talk, [talk, filters], queue=False, **_OURS)
         gr.api(events.endpoint, api_name="ask")
     page.queue(default_concurrency_limit=AT_ONCE)
     return page
+
+
+def _script(name: str) -> str:
+    return (ASSETS / f"{name}.js").read_text(encoding="utf-8")
 
 
 def _log(gr: Any) -> Any:
@@ -61,7 +70,7 @@ def _log(gr: Any) -> Any:
     return gr.HTML(
         [],
         html_template='<div class="log" role="log" aria-live="polite" aria-label="Conversation"></div>',
-        js_on_load=(ASSETS / "page.js").read_text(encoding="utf-8"),
+        js_on_load=_script("page"),
         elem_id="fn-log",
         apply_default_css=False,
         **_katex(gr),
@@ -72,7 +81,8 @@ def _wire(gr: Any, events: Events, talk: Any, log: Any, box: Any) -> None:
     """Who calls what. The log's `submit` is a question picked on the page, its `clear` a new conversation."""
     all_three = [talk, log, box]
     # Gradio reads annotations at run time, and our modules have no `gradio` to resolve this one by.
-    Events.asked.__annotations__["event"] = gr.EventData
+    for method in (Events.asked, Events.filtered):
+        method.__annotations__["event"] = gr.EventData
     answering = gr.on([box.submit, log.submit], events.asked, [box, talk], all_three, **_OURS)
     # Gradio's `then` leaves out events that failed.
     for after in (answering.then, answering.failure):

@@ -8,15 +8,17 @@ Every conversation is a frozen value of one browser session. Gradio is not known
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from rag.errors import FootnoteError
-from rag.types import Answer, Paper, Turn
+from rag.retrieve import NO_FILTER
+from rag.types import Answer, Paper, Scope, Turn
 from ui.page_relay import Relay
 from ui.render import Shown, failed, shown
 from vectorstore.errors import StoreError
+from vectorstore.filter import Filter
 
 STOPPED = "Stopped before the answer was finished."
 BROKEN = "Something went wrong while answering; the server's log says what."
@@ -33,7 +35,16 @@ class Answerer(Protocol):
     def embedder(self) -> str:
         """The spec of the embedder."""
 
-    def stream(self, question: str, history: Sequence[Turn] = ()) -> Iterator[Answer]:
+    @property
+    def stated(self) -> Collection[str]:
+        """What is known of the papers, out of "year", "venue" and "author"."""
+
+    def scope(self, only: Filter) -> Scope | None:
+        """The papers that a filter leaves; None when it filters nothing."""
+
+    def stream(
+        self, question: str, history: Sequence[Turn] = (), only: Filter = NO_FILTER, *, constraints: bool = True
+    ) -> Iterator[Answer]:
         """Growing answers; the last has done=True."""
 
     def paper_count(self) -> int:
@@ -47,12 +58,13 @@ class Answerer(Protocol):
 class Conversation:
     """One person's talk: the turns as rag reads them, the turns as the page shows them, oldest first.
 
-    halt: set it to stop the answer that is being written; None when none is.
+    halt: set it to stop the answer that is being written; None when none is. only: the papers that it is limited to.
     """
 
     turns: tuple[Turn, ...] = ()
     shown: tuple[Shown, ...] = ()
     halt: threading.Event | None = None
+    only: Filter = NO_FILTER
 
     @property
     def next_key(self) -> str:
@@ -83,14 +95,20 @@ class Conversation:
         return replace(self, shown=(*self.shown[:-1], last), halt=None)
 
 
-def converse(assistant: Answerer, question: str, before: Conversation) -> Iterator[Conversation]:
+def converse(
+    assistant: Answerer, question: str, before: Conversation, *, constraints: bool = True
+) -> Iterator[Conversation]:
     """The conversation as the answer to `question` grows; the last one is at rest (halt is None)."""
+
+    def start() -> Iterator[Answer]:
+        return assistant.stream(question, before.turns, before.only, constraints=constraints)
+
     halt = threading.Event()
     answer = Answer(question, done=False)
     try:
         count = assistant.paper_count()
         yield before.plus(shown(before.next_key, answer, stage(answer, count)), halt)
-        for newer in Relay(lambda: assistant.stream(question, before.turns), halt).newest():
+        for newer in Relay(start, halt).newest():
             answer = newer or answer
             yield before.plus(shown(before.next_key, answer, stage(answer, count)), halt)
     except (FootnoteError, StoreError) as error:

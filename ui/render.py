@@ -15,6 +15,7 @@ from html import escape
 from rag.types import Answer, Claim
 from ui.render_cards import card
 from ui.render_text import inline, keys
+from ui.scope_text import scope_text
 
 # The spaces before a marker go, so that it hangs on the word before it.
 _MARKER = re.compile(r"[ \t]*\[(\d{1,4})\]")
@@ -121,8 +122,18 @@ def _sources(key: str, answer: Answer) -> str:
     """The references by number; on an abstention the papers that came nearest; once done, who answered."""
     cited = [card(r.paper, f"{key}-r{r.number}", r.number, r.quotes) for r in answer.references]
     near = [card(paper, f"{key}-p{i}") for i, paper in enumerate(answer.nearest, 1)]
-    lists = _list("References", cited) + _list("Nearest papers", near)
+    lists = _list("References", cited) + _list("Nearest papers", near) + _scope(answer)
     return lists + (f'<p class="meta">{escape(_meta(answer))}</p>' if answer.done and answer.llm else "")
+
+
+def _scope(answer: Answer) -> str:
+    """Which papers it could rest on; where the question itself said so, a way to ask all of them instead."""
+    # When the filter leaves none, the abstention's reason has said so.
+    if not answer.done or not answer.filter or not answer.filter.papers_left:
+        return ""
+    again = f'<button type="button" data-question="{escape(answer.question)}" data-free>Ask all papers</button>'
+    offered = again if answer.filter.from_question else ""
+    return f'<p class="meta scope-line">{escape(scope_text(answer.filter))} {offered}</p>'
 
 
 def _list(heading: str, cards: list[str]) -> str:

@@ -139,7 +139,7 @@ document.addEventListener("click", (event) => {
   }
   const chip = event.target.closest?.("[data-question]");
   if (root.classList.contains("fn-busy")) return;
-  if (chip) trigger("submit", { question: chip.dataset.question });
+  if (chip) trigger("submit", { question: chip.dataset.question, free: "free" in chip.dataset });
   if (event.target.closest?.("[data-restart]")) trigger("clear");
 });
 
