@@ -37,7 +37,7 @@ def cli() -> None:
 @cli.command("run")
 @click.argument("suite", required=False, type=click.Path(path_type=Path))
 @click.option("--papers", metavar="FILE", help="Papers to ask about. [default: the sample corpus]")
-@click.option("--split", type=click.Choice(["dev", "test", "all"]), default="all", show_default=True)
+@click.option("--split", type=click.Choice(["train", "dev", "test", "all"]), default="all", show_default=True)
 @click.option("--llm", metavar="SPEC", default="quote", show_default=True, help="What writes the answers.")
 @click.option("--embedder", metavar="SPEC", default="minilm", show_default=True, help="What embeds the papers.")
 @click.option("-k", type=click.IntRange(min=1), default=6, show_default=True, help="Papers read for an answer.")

@@ -12,9 +12,11 @@ import pytest
 
 from eval.cli import main
 from eval.errors import SuiteError
+from eval.ml_subset import subset
 from eval.run import turns
 from eval.score import Rate, Verdict, judge, rates, wilson
 from eval.suite import Question, chains, read_suite
+from rag.sentences import sentence_spans
 from rag.types import Answer, Claim, Paper, Quote, Reference, Turn
 
 ROW = {"id": "q1", "type": "fact", "question": "How many?", "papers": ["sample-11"], "must": ["1,?774"]}
@@ -255,3 +257,49 @@ def test_mistakes_are_one_line_and_a_status(
 def test_a_split_without_questions_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["run", str(suite(FOUR[3])), "--split", "dev"], monkeypatch) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+# --- answers told by their sentence -------------------------------------------------------------------------------
+
+ABSTRACT = "Filters are old. We use 40 particles. It halves the cost."
+
+
+@pytest.mark.parametrize(
+    ("span", "cited", "right"),
+    [
+        ((17, 37), "p", True),
+        ((20, 25), "p", True),
+        ((0, 16), "p", False),
+        ((38, 57), "p", False),
+        ((17, 37), "q", False),
+    ],
+)
+def test_one_of_the_sentences_has_to_be_quoted(span: tuple[int, int], cited: str, right: bool) -> None:
+    asked = Question("q", "dev", "fact", "How many?", ("p",), (), (), (), None, sentences=(1,))
+    quote = Quote(cited, ABSTRACT[slice(*span)], *span)
+    reference = Reference(1, Paper(cited, "T", ABSTRACT), (quote,))
+    said = Answer("How many?", "…", (Claim("…", (1,), (quote,)),), (reference,))
+    assert judge(asked, said, {}).fact is right
+
+
+def test_the_questions_about_machine_learning_are_of_one_form() -> None:
+    rows = read_suite(Path(__file__).parents[1] / "eval" / "data" / "ml_questions.jsonl")
+    assert len({row.id for row in rows}) == len({row.text for row in rows}) == len(rows) == 750
+    assert {row.split for row in rows} == {"train", "dev"}
+    for row in rows:
+        assert bool(row.sentences) is row.answerable is bool(row.papers)
+    train, dev = ({p for row in rows if row.split == split for p in row.papers} for split in ("train", "dev"))
+    assert not train & dev
+
+
+ML = Path(__file__).parents[2] / "shared/data/ml_abstracts"
+
+
+@pytest.mark.skipif(not ML.is_dir(), reason="ml_abstracts are not at hand")
+def test_the_questions_are_about_the_papers_that_are_picked() -> None:
+    papers = {paper.id: paper for paper in subset(ML)}
+    assert len(papers) == 400
+    rows = read_suite(Path(__file__).parents[1] / "eval" / "data" / "ml_questions.jsonl")
+    for row in rows:
+        for paper in row.papers:
+            assert max(row.sentences) < len(sentence_spans(papers[paper].abstract))
