@@ -341,7 +341,11 @@ def test_a_busy_port_names_the_way_out() -> None:
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_serving_ends_quietly_when_it_is_interrupted(sign: signal.Signals) -> None:
-    code = "import sys, browser, ui.page; ui.page.serve(browser.Scripted(), '127.0.0.1', int(sys.argv[1]))"
+    # A shell that runs the tests in its background has them ignore Ctrl-C, and whatever they start.
+    code = (
+        "import signal, sys, browser, ui.page; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "ui.page.serve(browser.Scripted(), '127.0.0.1', int(sys.argv[1]))"
+    )
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", code, str(free_port())],
         cwd=ROOT,
