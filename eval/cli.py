@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import click
 
+from eval.abstention import judged, table
 from eval.beir import Collection, read_collection
 from eval.bench import BASELINE, CORPUS, compared, ratio
 from eval.errors import EvalError
@@ -27,6 +28,7 @@ from rag.sample import sample_path
 from vectorstore.errors import StoreError
 
 _INTERRUPTED = 130
+_SAMPLED = 99  # papers that a suite can name by their place in the index
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -37,6 +39,7 @@ def cli() -> None:
 @cli.command("run")
 @click.argument("suite", required=False, type=click.Path(path_type=Path))
 @click.option("--papers", metavar="FILE", help="Papers to ask about. [default: the sample corpus]")
+@click.option("--index", metavar="PLACE", help="Ask this index instead, which holds the papers.")
 @click.option("--split", type=click.Choice(["train", "dev", "test", "all"]), default="all", show_default=True)
 @click.option("--llm", metavar="SPEC", default="quote", show_default=True, help="What writes the answers.")
 @click.option("--embedder", metavar="SPEC", default="minilm", show_default=True, help="What embeds the papers.")
@@ -46,6 +49,7 @@ def cli() -> None:
 def run_command(
     suite: Path | None,
     papers: str | None,
+    index: str | None,
     split: str,
     llm: str,
     embedder: str,
@@ -56,8 +60,8 @@ def run_command(
     """Ask the questions of SUITE and score the answers.
 
     SUITE is a JSONL file of questions; without one, the 142 over the sample corpus. A suite's papers sample-01,
-    sample-02 … stand for the first, second … paper of --papers, so that the same questions can be asked of another
-    wording of the same papers.
+    sample-02 … stand for the first, second … paper of --papers (or of --index), so that the same questions can be
+    asked of another wording of the same papers.
 
     \b
     Examples:
@@ -68,9 +72,13 @@ def run_command(
     if not questions:
         raise UsageError(f"the suite has no question in its {split} split")
     with tempfile.TemporaryDirectory() as folder:
-        ids = _indexed(papers or str(sample_path()), Path(folder), embedder)
-        began = perf_counter()
-        with Assistant.open(index=folder, llm=llm, k=k) as assistant:
+        if index is None:
+            _indexed(papers or str(sample_path()), Path(folder), embedder)
+        elif papers:
+            raise UsageError("--papers and --index exclude each other")
+        with Assistant.open(index=index or folder, llm=llm, k=k) as assistant:
+            ids = {f"sample-{n:02}": paper.id for n, paper in enumerate(assistant.papers(_SAMPLED), 1)}
+            began = perf_counter()
             done = _asked(assistant, questions, ids)
         seconds = perf_counter() - began
     figures = rates(done.verdicts)
@@ -80,6 +88,32 @@ def run_command(
             _print_failure(verdict)
     if out:
         _save(out, done, figures)
+
+
+@cli.command()
+@click.argument("suite", type=click.Path(path_type=Path))
+@click.option("--index", metavar="PLACE", required=True, help="The index that holds the papers asked about.")
+@click.option("--split", type=click.Choice(["train", "dev", "test", "all"]), default="all", show_default=True)
+@click.option("--taken-out", is_flag=True, help="Ask each answerable question again as if its papers were not there.")
+def abstention(suite: Path, index: str, split: str, taken_out: bool) -> None:
+    """Tell how well each signal, and their mix, parts answerable questions of SUITE from unanswerable ones.
+
+    Printed are AUROC and risk: of the questions answered when 20, 40 … 100 % of all are, the share that cannot be.
+
+    \b
+    Examples:
+      footnote-eval abstention ml_questions.jsonl --index my-index --split dev
+      footnote-eval abstention pubmedqa.jsonl --index my-index --taken-out
+    """
+    questions = [q for q in read_suite(suite) if split in {"all", q.split} and not q.follows]
+    progress = click.progressbar(length=len(questions), label="asking", file=sys.stderr)
+    with Assistant.open(index=index) as assistant, progress as bar:
+        right, wrong = judged(assistant, questions, taken_out=taken_out, progress=bar.update)
+    if not right or not wrong:
+        raise UsageError("the suite needs answerable and unanswerable questions; see --taken-out")
+    click.echo(f"{len(right)} answerable, {len(wrong)} not\n{'signal':<12}{'AUROC':>8}{'risk at 20, 40 … 100 %':>40}")
+    for name, (auroc, risks) in table(right, wrong).items():
+        click.echo(f"{name:<12}{auroc:>8.3f}{'  '.join(f'{risk:.3f}' for risk in risks):>40}")
 
 
 @cli.command()
@@ -172,8 +206,7 @@ def _searched(
     return runs, times
 
 
-def _indexed(papers: str, folder: Path, embedder: str) -> dict[str, str]:
-    """Suite id → id in the index, by the papers' order in the file."""
+def _indexed(papers: str, folder: Path, embedder: str) -> None:
     from rag.embed import make_embedder  # noqa: PLC0415
     from rag.index import index_papers  # noqa: PLC0415
     from rag.load import load_papers  # noqa: PLC0415
@@ -182,7 +215,6 @@ def _indexed(papers: str, folder: Path, embedder: str) -> dict[str, str]:
     loaded = load_papers([papers])
     with opened_for_writing(folder, embedder, make_embedder) as (store, maker):
         index_papers(store, maker, loaded)
-        return {f"sample-{n:02}": record.paper_id for n, record in enumerate(store.listing(), 1)}
 
 
 def _asked(assistant: Assistant, questions: Sequence[Question], ids: dict[str, str]) -> Run:

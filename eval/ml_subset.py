@@ -1,4 +1,4 @@
-"""Picks the 400 abstracts that data/ml_questions.jsonl asks about out of ml_abstracts, into a papers file.
+"""Picks the 550 abstracts that data/ml_questions.jsonl asks about out of ml_abstracts, into a papers file.
 
 python -m eval.ml_subset ML_ABSTRACTS_FOLDER OUT.jsonl
 """
@@ -16,11 +16,11 @@ from rag.types import Paper
 
 _FILES = ("icml_2020_2025.jsonl.gz", "ml_nlp_big.jsonl.gz")
 _SHORTEST, _LONGEST = 700, 2200  # characters of an abstract
-_COUNT, _SEED = 400, 41
+_COUNT, _SEED = 550, 41
 
 
 def subset(folder: Path) -> tuple[Paper, ...]:
-    """The same 400 papers each time, drawn from all abstracts of usual length."""
+    """The same 550 papers each time, drawn from all abstracts of usual length."""
     found = [paper for name in _FILES for paper in load_papers([folder / name]) if isinstance(paper, Paper)]
     usual = [paper for paper in found if _SHORTEST <= len(paper.abstract) <= _LONGEST]
     random.Random(_SEED).shuffle(usual)  # noqa: S311

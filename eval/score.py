@@ -18,7 +18,8 @@ class Verdict:
     """fact: the answer has what it must, in its text and its quotes, and not what it must not. references: every
     required paper is cited.
 
-    precision: share of the cited papers that may be cited, None when none is cited. abstained: it did not answer.
+    precision: share of the cited papers that may be cited, None when none is cited. recall: share of the required
+    papers that are cited, None when none is required. abstained: it did not answer.
     An abstention to an answerable question has no fact and no reference: absent answers count as zero.
     """
 
@@ -27,6 +28,7 @@ class Verdict:
     fact: bool
     references: bool
     precision: float | None
+    recall: float | None
     abstained: bool
 
 
@@ -58,6 +60,7 @@ def judge(question: Question, answer: Answer, ids: dict[str, str]) -> Verdict:
         fact=question.answerable and not answer.abstained and has and hasnt and _quotes(question, answer, required),
         references=question.answerable and required <= cited,
         precision=len(cited & allowed) / len(cited) if cited else None,
+        recall=len(cited & required) / len(required) if required else None,
         abstained=answer.abstained,
     )
 
@@ -85,6 +88,7 @@ def rates(verdicts: Sequence[Verdict]) -> tuple[Rate, ...]:
         _rate("right references", answerable, lambda v: v.references),
         *(_rate(f"  {t}", [v for v in answerable if v.question.type == t], lambda v: v.references) for t in types),
         _mean("reference precision", [v.precision for v in answerable if v.precision is not None]),
+        _mean("reference recall", [v.recall for v in answerable if v.recall is not None]),
         _rate("right abstentions, near miss", _of(verdicts, "near_miss"), lambda v: v.abstained),
         _rate("right abstentions, off topic", _of(verdicts, "off_topic"), lambda v: v.abstained),
         _rate("false abstentions", answerable, lambda v: v.abstained),

@@ -25,7 +25,8 @@ class Question:
     papers: ids that it has to cite, all of them; also: ids that it may cite besides. must, must_not: patterns that
     the answer's text has to match, each, or may not match. follows: id of the question asked before it in the same
     conversation. Unanswerable questions have no papers. sentences: where the answer stands in the abstract of its only
-    paper, as indices from 0; one of them has to be quoted. Empty when the patterns alone tell.
+    paper, as indices from 0; one of them has to be quoted. Empty when the patterns alone tell. near: of a near miss,
+    the papers that it is near to.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Question:
     must_not: tuple[re.Pattern[str], ...]
     follows: str | None
     sentences: tuple[int, ...] = ()
+    near: tuple[str, ...] = ()
 
     @property
     def answerable(self) -> bool:
@@ -49,7 +51,7 @@ def read_suite(path: Path | None = None) -> tuple[Question, ...]:
     """The suite in a file, by default the one over the sample corpus; SuiteError names the line that is wrong."""
     where = path or Path(str(files("eval") / "data" / "questions.jsonl"))
     try:
-        lines = where.read_text(encoding="utf-8").splitlines()
+        lines = where.read_text(encoding="utf-8").split("\n")  # U+2028 may stand in a question
     except (OSError, UnicodeDecodeError) as error:
         raise SuiteError(f"the suite {where} cannot be read: {error}") from error
     questions = tuple(_question(where, number, line) for number, line in enumerate(lines, 1) if line.strip())
@@ -84,6 +86,7 @@ def _question(where: Path, number: int, line: str) -> Question:
             must_not=_patterns(row.get("must_not", ())),
             follows=row.get("follows"),
             sentences=tuple(map(int, row.get("sentences", ()))),
+            near=tuple(row.get("near", ())),
         )
     except (json.JSONDecodeError, KeyError, TypeError, ValueError, re.error) as error:
         raise SuiteError(f"{where}:{number} is not a question: {type(error).__name__}: {error}") from error

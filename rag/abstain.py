@@ -1,11 +1,12 @@
 """Tells, before any LLM is called, whether what was found can answer the question, and if not, what is missing.
 
-Three signs: nothing found is near the question at all; a name in the question stands in none of the papers that are
-near; or no near sentence that speaks of what is to be counted ("how many GPUs") holds a number.
+Three signs: the reader finds it unlikely that any sentence found answers; a name in the question stands in none of the
+papers that are near; or no near sentence that speaks of what is to be counted ("how many GPUs") holds a number.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,35 +24,39 @@ _NEAR = 0.4  # below the best sentence's score
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Below what a question counts as unanswered; one set per embedder, found on dev questions (eval/LOG.md).
+    """Below what a question counts as unanswered, found on dev questions (eval/LOG.md).
 
-    topic: of the nearest sentence. name: cosine of a name to its nearest token. asked: of what is asked for.
+    off, unsaid: of the log-odds that any sentence answers, for a question on another topic altogether and for one whose
+    topic is there. name: cosine of a name to its nearest token. asked: of what is asked for.
     """
 
-    topic: float
+    off: float
+    unsaid: float
     name: float
     asked: float
 
 
-THRESHOLDS = {"minilm": Thresholds(0.50, 0.62, 0.40), "minilm:fp32": Thresholds(0.50, 0.62, 0.40)}
-# Cosines of other embedders lie elsewhere: with those, only words that stand in the abstracts count.
-_WORDS_ONLY = Thresholds(topic=-1.0, name=2.0, asked=-1.0)
+THRESHOLDS = Thresholds(off=-4.0, unsaid=-2.6, name=0.62, asked=0.40)
+# Cosines of an embedder of somebody's own may lie anywhere: with those, only words that stand in the abstracts count.
+_WORDS_ONLY = Thresholds(off=-math.inf, unsaid=-math.inf, name=2.0, asked=-1.0)
 
 
-def why_unanswerable(asked: Standalone, papers: Sequence[Paper], relevance: Relevance, embedder: str) -> str:
+def why_unanswerable(asked: Standalone, papers: Sequence[Paper], relevance: Relevance) -> str:
     """Why the abstracts cannot answer, as a sentence for the reader; "" when they can."""
     if not relevance.sentences:
         return "No paper in this collection has anything to do with the question."
-    limits = THRESHOLDS.get(embedder, _WORDS_ONLY)
-    best = max(relevance.sentences, key=lambda sentence: sentence.score)
-    nearest = max(sentence.near for sentence in relevance.sentences)
-    if not asked.papers and (nearest < limits.topic or not _shares_a_word(relevance, limits)):
+    limits = _WORDS_ONLY if relevance.odds is None else THRESHOLDS
+    odds = math.inf if relevance.odds is None or asked.papers else relevance.odds
+    if odds < limits.off or not (asked.papers or _shares_a_word(relevance, limits)):
         return "Nothing in these abstracts is near the question."
+    best = max(relevance.sentences, key=lambda sentence: sentence.score)
     near = [s for s in relevance.sentences if s.score >= best.score - _NEAR]
     if name := _missing_name(asked.question, papers, near, relevance, limits):
         return f"The abstracts nearest to the question say nothing of “{name}”. {FULL_PAPER}"
     if noun := _missing_count(asked.question, near, relevance, limits):
         return f"The abstracts nearest to the question don't say how many {noun}. {FULL_PAPER}"
+    if odds < limits.unsaid:
+        return f"The abstracts nearest to the question don't say so much. {FULL_PAPER}"
     return ""
 
 

@@ -8,22 +8,26 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from rag.abstain import why_unanswerable
 from rag.cite import Citer, Numbering
 from rag.constraints import Constrained, constrained, narrowed
-from rag.embed import Embedder, make_embedder
+from rag.embed import Embedder, is_known, make_embedder
 from rag.errors import UsageError
 from rag.filters import described
 from rag.followup import Standalone, standalone
 from rag.llm import LLM, make_llm
 from rag.prompt import build_prompt
-from rag.relevance import Ranker
+from rag.question import kind_of
+from rag.relevance import Ranker, Relevance
 from rag.rerank import DEFAULT_RERANKER, DEPTH, Reranker, make_reranker, reranked
 from rag.retrieve import NO_FILTER, retrieve
 from rag.settings import Settings
 from rag.spelling import Speller
+from rag.survey import DEPTH as SURVEYED
+from rag.survey import all_of, has_topic, lead_of, nearest_of, survey
 from rag.text import search_words
 from rag.types import Answer, Paper, Prompt, Scope, Turn
 from rag.write import Clock, abstained, written
@@ -51,7 +55,7 @@ class Assistant:
         self._k = k
         self._reranker = reranker
         self._rerank_ms = rerank_ms
-        self._ranker = Ranker(embedder, store.document_frequency, store.counts()[0])
+        self._ranker = Ranker(_reader_for(embedder), store.document_frequency, store.counts()[0])
         self.stated = store.stated()
         self._speller = Speller(embedder, store.document_frequency, store.vocabulary)
         self.llm, self.embedder, self.index = llm.spec, embedder.spec, store.where
@@ -116,6 +120,8 @@ class Assistant:
         asked, found = standalone(spelt, history), Constrained(question)
         if constraints:
             asked, found = self._constrained(asked)
+        if constraints and asked.chosen:
+            found = replace(found, only=narrowed(found.only, Filter(papers=asked.papers)))
         scope = self.scope(narrowed(only, found.only), asked=bool(found.only))
         base = Answer(question, llm=self.llm, embedder=self.embedder, notices=notices, done=False, filter=scope)
         if asked.whole != question:
@@ -125,8 +131,9 @@ class Assistant:
         if reason := _met_by_none(scope, found.unmet):
             yield abstained(base, reason, Prompt(question, (), (), ()), clock)
             return
-        prompt, reason = self._look_up(asked, history, scope.only if scope else NO_FILTER, clock)
-        base = replace(base, hits=prompt.hits)
+        look = self._survey if kind_of(asked.question) == "papers" else self._look_up
+        prompt, reason, lead = look(asked, history, scope.only if scope else NO_FILTER, clock)
+        base = replace(base, hits=prompt.hits, text="" if reason else lead)
         if reason:
             yield abstained(base, reason, prompt, clock)
             return
@@ -144,6 +151,10 @@ class Assistant:
         """The papers that a filter leaves; None when it filters nothing. asked: whether a question said part of it."""
         return Scope(only, self._store.matching(only), asked) if only else None
 
+    def document_frequency(self, word: str) -> int:
+        """In how many of the papers a word (its stem) stands."""
+        return self._store.document_frequency(word)
+
     def paper_count(self) -> int:
         """How many papers the index holds."""
         return self._store.counts()[0]
@@ -159,13 +170,22 @@ class Assistant:
 
     def search(self, question: str, k: int = 10, only: Filter = NO_FILTER) -> Prompt:
         """Retrieval alone: a prompt without evidence whose hits and papers are the k nearest, best first."""
-        hits, papers = self._find(question, k, only, (), Clock())
-        return Prompt(question, papers, (), (), hits)
+        return build_prompt(Standalone(question), self._find(question, k, only, (), Clock()), Relevance((), ()), ())
+
+    def relevance(self, question: str, without: Collection[str] = ()) -> tuple[Prompt, Relevance]:
+        """What a question finds and how well it answers, before anything is decided; for measuring.
+
+        without: ids of papers to pass over, as if the index did not hold them.
+        """
+        found = self._find(question, self._k + len(without), NO_FILTER, (), Clock())
+        kept = [pair for pair in found if pair[0].id not in without][: self._k]
+        relevance = self._ranker.rank(Standalone(question), kept)
+        return build_prompt(Standalone(question), kept, relevance, ()), relevance
 
     def _find(
         self, question: str, k: int, only: Filter, also: Collection[str], clock: Clock
-    ) -> tuple[tuple[Hit, ...], tuple[Paper, ...]]:
-        """The k best papers by their hits, then those of `also` that came up; and the papers themselves."""
+    ) -> tuple[tuple[Paper, Hit], ...]:
+        """The k best papers with their hits, then those of `also` that came up."""
         found = retrieve(self._store, self._embedder, question, max(k, DEPTH) if self._reranker else k, only, also)
         clock.lap("retrieve")
         if self._reranker:
@@ -174,19 +194,50 @@ class Assistant:
             clock.lap("rerank")
         return self._with_papers(found)
 
-    def _with_papers(self, hits: Sequence[Hit]) -> tuple[tuple[Hit, ...], tuple[Paper, ...]]:
+    def _with_papers(self, hits: Sequence[Hit]) -> tuple[tuple[Paper, Hit], ...]:
         found = self._store.papers([hit.passage.paper_id for hit in hits])
         # A paper may have been removed since the search.
-        kept = tuple(hit for hit in hits if hit.passage.paper_id in found)
-        return kept, tuple(Paper.of(found[hit.passage.paper_id]) for hit in kept)
+        return tuple((Paper.of(found[i]), hit) for hit in hits if (i := hit.passage.paper_id) in found)
 
-    def _look_up(self, asked: Standalone, history: Sequence[Turn], only: Filter, clock: Clock) -> tuple[Prompt, str]:
-        """The prompt, and why what was found cannot answer ("" when it can)."""
-        hits, papers = self._find(asked.whole, self._k, only, asked.papers, clock)
-        relevance = self._ranker.rank(asked, list(zip(papers, hits, strict=True)))
+    def _look_up(
+        self, asked: Standalone, history: Sequence[Turn], only: Filter, clock: Clock
+    ) -> tuple[Prompt, str, str]:
+        """The prompt, why what was found cannot answer ("" when it can), and how the answer begins."""
+        found = self._find(asked.whole, self._k, only, asked.papers, clock)
+        relevance = self._ranker.rank(asked, found)
         clock.lap("rank")
-        reason = why_unanswerable(asked, papers, relevance, self.embedder)
-        return build_prompt(asked, hits, papers, relevance, history), reason
+        reason = why_unanswerable(asked, [paper for paper, _ in found], relevance)
+        return build_prompt(asked, found, relevance, history), reason, ""
+
+    def _survey(
+        self, asked: Standalone, history: Sequence[Turn], only: Filter, clock: Clock
+    ) -> tuple[Prompt, str, str]:
+        """The same for a question that asks for all papers of a kind."""
+        found = self._find(asked.whole, SURVEYED, only, asked.papers, clock)
+        rank = partial(self._ranker.rank, asked)
+        if has_topic(asked.whole):
+            surveyed = survey(found, rank, self.embedder)
+        else:
+            surveyed = all_of(found, rank, self._store.matching(only) if only else self.paper_count())
+        clock.lap("rank")
+        if not surveyed.papers:
+            read = found[: self._k]
+            relevance = rank(read)
+            if why_unanswerable(asked, [paper for paper, _ in read], relevance):
+                reason = "No paper in this collection fits, going by the abstracts."
+                return build_prompt(asked, read, Relevance((), ()), history), reason, ""
+            surveyed = nearest_of(read, relevance)
+        prompt = build_prompt(asked, surveyed.papers, Relevance((), surveyed.sentences), history)
+        return prompt, "", lead_of(surveyed)
+
+
+def _reader_for(embedder: Embedder) -> Embedder:
+    """What reads the papers that an embedder found: the reader; an embedder of somebody's own reads for itself."""
+    if not is_known(embedder.spec):
+        return embedder
+    from rag.reader import reader  # noqa: PLC0415 - onnxruntime is paid for by those who use it
+
+    return reader()
 
 
 def _set_aside(aside: Sequence[str]) -> str:

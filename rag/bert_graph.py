@@ -26,6 +26,22 @@ _IR = 8
 Weights = Mapping[str, NDArray[np.float32]]
 
 
+ADAPTED = 2.0  # times the product of an adapter's thin matrices
+
+
+def adapted(weights: Weights, adapter: Mapping[str, NDArray[Any]]) -> Weights:
+    """The weights with a low-rank adapter merged in (Hu et al. 2021, arXiv:2106.09685).
+
+    adapter: for a layer NAME.weight (out, in), NAME.down (rank, in) and NAME.up (out, rank); other entries are let be.
+    """
+    merged = dict(weights)
+    for down in (name for name in adapter if name.endswith(".down")):
+        layer = down.removesuffix(".down")
+        thin = adapter[f"{layer}.up"].astype(np.float32) @ adapter[down].astype(np.float32)
+        merged[f"{layer}.weight"] = weights[f"{layer}.weight"] + ADAPTED * thin
+    return merged
+
+
 @dataclass(slots=True)
 class _Graph:
     weights: Weights

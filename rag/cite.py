@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from rag.prompt import led_in
 from rag.sentences import sentence_spans
 from rag.support import supports
 from rag.types import Claim, Prompt, Quote
@@ -89,7 +90,7 @@ class Citer:
 
     def _verbatim(self, quote: Quote) -> tuple[str, str]:
         """The two forms in which a sentence counts as the paper's own: bare, and led in by the paper's title."""
-        return quote.text, f"{self._titles[quote.paper_id]}: {quote.text}"
+        return quote.text, led_in(self._titles[quote.paper_id], quote.text)
 
     def _claim(self, raw: str) -> Iterator[tuple[str, Claim]]:
         sentence = raw.strip()

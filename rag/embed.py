@@ -59,6 +59,11 @@ def make_embedder(spec: str) -> Embedder:
     return make("embedder", spec, _TABLE)
 
 
+def is_known(spec: str) -> bool:
+    """Whether a spec is one that `make_embedder` knows."""
+    return spec.partition(":")[0] in _TABLE
+
+
 def unit(vectors: Vector) -> Vector:
     """Each row brought to unit length; a row of zeros stays."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)

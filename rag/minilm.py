@@ -56,13 +56,14 @@ class MiniLM:
     1.5 to 2 times as fast.
     """
 
-    def __init__(self, precision: Precision = "int8") -> None:
+    def __init__(self, precision: Precision = "int8", adapter: bytes = b"") -> None:
+        """adapter: a safetensors file of thin matrices that are added to the weights, as rag.reader has one."""
         self.spec = "minilm" if precision == "int8" else "minilm:fp32"
         folder = model_folder()
         self._tokenizer = Tokenizer.from_buffer(_verified(folder / "tokenizer.json", _TOKENIZER_SHA256))
         self._tokenizer.no_padding()  # its file pads to 128
         self._tokenizer.enable_truncation(_MAX_TOKENS)
-        self._session = _session(folder / "model.safetensors", precision)
+        self._session = _session(folder / "model.safetensors", precision, adapter)
         self._cores = ThreadPoolExecutor(cores(), "embed")
 
     def embed_documents(self, texts: Sequence[str]) -> Vector:
@@ -121,12 +122,13 @@ def _verified(path: Path, sha256: str) -> bytes:
     return raw
 
 
-def _session(weights: Path, precision: Precision) -> onnxruntime.InferenceSession:
-    path = user_cache_path("footnote") / f"minilm-{_SHA256[:12]}-{precision}-{_GRAPH}.graph"
+def _session(weights: Path, precision: Precision, adapter: bytes) -> onnxruntime.InferenceSession:
+    adapted = f"-{hashlib.sha256(adapter).hexdigest()[:12]}" if adapter else ""
+    path = user_cache_path("footnote") / f"minilm-{_SHA256[:12]}{adapted}-{precision}-{_GRAPH}.graph"
     graph = _kept(path)
     if graph is None:
         log.info("making the embedder's graph (once): %s", path)
-        graph = _make_graph(weights, precision)
+        graph = _make_graph(weights, precision, adapter)
         _keep(graph, path)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
@@ -134,13 +136,14 @@ def _session(weights: Path, precision: Precision) -> onnxruntime.InferenceSessio
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
-def _make_graph(weights: Path, precision: Precision) -> bytes:
+def _make_graph(weights: Path, precision: Precision, adapter: bytes) -> bytes:
     from onnxruntime.quantization import quantize_dynamic  # noqa: PLC0415 - only once a machine
     from safetensors.numpy import load  # noqa: PLC0415
 
-    from rag.bert_graph import bert_graph  # noqa: PLC0415
+    from rag.bert_graph import adapted, bert_graph  # noqa: PLC0415
 
-    full = bert_graph(load(_verified(weights, _SHA256)), layers=6, heads=12)
+    own = load(_verified(weights, _SHA256))
+    full = bert_graph(adapted(own, load(adapter)) if adapter else own, layers=6, heads=12)
     if precision == "fp32":
         return full
     with tempfile.TemporaryDirectory() as folder:

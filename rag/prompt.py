@@ -16,19 +16,20 @@ ABSTENTION = "The abstracts don't say."
 
 
 def build_prompt(
-    asked: Standalone,
-    hits: Sequence[Hit],
-    papers: Sequence[Paper],
-    relevance: Relevance,
-    history: Sequence[Turn],
+    asked: Standalone, found: Sequence[tuple[Paper, Hit]], relevance: Relevance, history: Sequence[Turn]
 ) -> Prompt:
-    """The prompt over the papers found, best first; each of their sentences is a piece of evidence with a key."""
+    """The prompt over the papers found, best first; each of the sentences is a piece of evidence with a key."""
     return Prompt(
         question=asked.question,
-        papers=tuple(papers),
+        papers=tuple(paper for paper, _ in found),
         evidence=tuple(sentence.quote for sentence in relevance.sentences),
         relevance=tuple(sentence.score for sentence in relevance.sentences),
-        hits=tuple(hits),
+        hits=tuple(hit for _, hit in found),
         history=tuple(history),
         context=asked.context,
     )
+
+
+def led_in(title: str, text: str) -> str:
+    """A paper's sentence behind its title."""
+    return f"{title}{'' if title.endswith(('.', '?', '!', ':')) else ':'} {text}"

@@ -21,6 +21,11 @@ _EMPTY = frozenset(
 )
 
 
+def is_empty(word: str) -> bool:
+    """Whether a word of a question carries no meaning of its own."""
+    return word in _EMPTY
+
+
 def content_words(question: str) -> tuple[str, ...]:
     """The question's words without the empty ones, in order; all its words when nothing would be left."""
     found = search_words(question)

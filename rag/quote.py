@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from rag.prompt import ABSTENTION
+from rag.prompt import ABSTENTION, led_in
 from rag.question import Kind, kind_of
 from rag.types import Prompt
 
 # How far below the best sentence another may lie, and how many may stand, by the kind of question.
-_NEAR: dict[Kind, float] = {"fact": 0.25, "explain": 0.40, "which": 0.30, "papers": 0.25, "compare": 0.40}
-_MOST: dict[Kind, int] = {"fact": 3, "explain": 4, "which": 3, "papers": 1, "compare": 3}
-_PAPERS: dict[Kind, int] = {"fact": 1, "explain": 1, "which": 1, "papers": 5, "compare": 2}
+_NEAR: dict[Kind, float] = {"fact": 0.25, "explain": 0.40, "which": 0.30, "compare": 0.40}
+_MOST: dict[Kind, int] = {"fact": 3, "explain": 4, "which": 3, "compare": 3}
+_PAPERS: dict[Kind, int] = {"fact": 1, "explain": 1, "which": 1, "compare": 2}
 
 
 class QuoteLLM:
@@ -33,14 +33,17 @@ class QuoteLLM:
         titles = {paper.id: paper.title for paper in prompt.papers}
         lead = kind_of(prompt.question) in {"which", "papers", "compare"}
         for place, (paper_id, keys) in enumerate(groupby(chosen, key=lambda i: prompt.evidence[i].paper_id)):
-            yield ("\n\n" if place else "") + (f"{titles[paper_id]}: " if lead else "")
+            yield "\n\n" if place else ""
             for n, key in enumerate(keys):
-                yield f"{' ' if n else ''}{prompt.evidence[key].text} [{key + 1}]"
+                text = prompt.evidence[key].text
+                yield f"{' ' if n else ''}{led_in(titles[paper_id], text) if lead and not n else text} [{key + 1}]"
 
 
 def choose(prompt: Prompt) -> tuple[int, ...]:
     """The places in prompt.evidence of the sentences to say, papers best first, sentences in reading order."""
     kind = kind_of(prompt.question)
+    if kind == "papers":
+        return tuple(_best_of_each(prompt))
     best: dict[str, float] = {}
     for quote, score in zip(prompt.evidence, prompt.relevance, strict=True):
         best[quote.paper_id] = max(score, best.get(quote.paper_id, score))
@@ -49,6 +52,14 @@ def choose(prompt: Prompt) -> tuple[int, ...]:
     return tuple(
         place for paper_id in ranked[: _PAPERS[kind]] for place in _of_paper(prompt, paper_id, best[paper_id], kind)
     )
+
+
+def _best_of_each(prompt: Prompt) -> Iterator[int]:
+    """A sentence of every paper, in their order."""
+    for paper in prompt.papers:
+        places = [i for i, quote in enumerate(prompt.evidence) if quote.paper_id == paper.id]
+        if places:
+            yield max(places, key=lambda i: prompt.relevance[i])
 
 
 def _of_paper(prompt: Prompt, paper_id: str, best: float, kind: Kind) -> Sequence[int]:

@@ -8,11 +8,12 @@ An embedder that shows no tokens is asked for whole sentences instead. Nothing i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import log
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -45,22 +46,25 @@ class Sentence:
     """A sentence of a paper that was found.
 
     score: relevance to the question, comparable within one question. matches: for each word of the question, the
-    cosine of its nearest token here (−1..1). near: how near sentence and paper are to the question, whatever the index
-    holds besides; comparable between questions.
+    cosine of its nearest token here (−1..1). matched: their mean, by the words' weights; comparable between questions.
     """
 
     quote: Quote
     score: float
     matches: tuple[float, ...]
-    near: float
+    matched: float
 
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """The question's words, and the sentences of the papers found: papers best first, sentences in reading order."""
+    """The question's words, and the sentences of the papers found: papers best first, sentences in reading order.
+
+    odds: the log-odds that any of the sentences answers; None from an embedder that was not trained to tell.
+    """
 
     words: tuple[Word, ...]
     sentences: tuple[Sentence, ...]
+    odds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,14 @@ class _Question:
 class _Passage:
     sentences: tuple[Span, ...]  # in the abstract
     vectors: tuple[Vector, ...]  # of each sentence: (tokens, dim)
+
+
+@runtime_checkable
+class Odds(Protocol):
+    """What can tell how likely it is that a question is answered."""
+
+    def odds(self, matched: Sequence[float]) -> float:
+        """The log-odds that any of the sentences answers; matched: of each, as a Sentence has it."""
 
 
 @dataclass(slots=True)
@@ -109,7 +121,8 @@ class Ranker:
             for (paper, hit), passages in zip(papers, self._passages([paper for paper, _ in papers]), strict=True)
             for sentence in _sentences(question, paper, passages, hit, _CARRIED * (paper.id in asked.papers))
         )
-        return Relevance(question.words, sentences)
+        odds = self.embedder.odds([s.matched for s in sentences]) if isinstance(self.embedder, Odds) else None
+        return Relevance(question.words, sentences, odds)
 
     def _passages(self, papers: Sequence[Paper]) -> Iterable[tuple[_Passage, ...]]:
         # A title that was taken from the abstract itself is no context.
@@ -121,17 +134,15 @@ class Ranker:
         found = own | {w: Word(w, _CONTEXT * self._weight(w)) for w in unsaid}
         text = searched(asked.whole)
         if isinstance(self.embedder, TokenEmbedder):
-            vectors = _word_vectors(text, found, self.embedder.embed_tokens([text])[0])
+            tokens = self.embedder.embed_tokens([text])[0]
+            vectors = {word: tokens.vectors[rows] for word, rows in word_rows(text, found, tokens.spans).items()}
         else:
             vectors = dict.fromkeys(found, self.embedder.embed_query(text)[None, :])
         words_kept = tuple(found[w] for w in found if w in vectors)
         return _Question(words_kept, tuple(vectors[word.text] for word in words_kept), asks_for_number(asked.question))
 
     def _weight(self, word: str) -> float:
-        # A word that stands nowhere is an asker's own word for something: it counts, but less than a term that does.
-        df = self.document_frequency(word)
-        weight = log(1 + (max(self.passages - df, 0) + 0.5) / (df + 0.5))
-        return weight if df else _UNKNOWN * weight
+        return idf(self.document_frequency(word), self.passages)
 
     def _read(self, title: str, abstract: str) -> tuple[_Passage, ...]:
         parts = [_spans_of(p.start, p.text) for p in split(Paper("", "", abstract, untitled=True))]
@@ -141,8 +152,8 @@ class Ranker:
         texts = [searched(abstract[start:end]) for start, end in spans]
         if not isinstance(self.embedder, TokenEmbedder):
             return _Passage(spans, tuple(v[None, :] for v in self.embedder.embed_documents(texts)))
-        joined, places = _joined(searched(title), texts)
-        tokens = self.embedder.embed_tokens([joined])[0]
+        text, places = joined(searched(title), texts)
+        tokens = self.embedder.embed_tokens([text])[0]
         return _Passage(spans, tuple(_inside(tokens, place) for place in places))
 
 
@@ -158,7 +169,7 @@ def _sentences(
             numbered = question.wants_number and holds_number(quote.text)
             opening = start == 0  # mostly background
             score = matched + _PAPER * (hit.score + carried) + _NUMBER * numbered - _OPENING * opening
-            yield Sentence(quote, score, matches, matched + _PAPER * (hit.dense + carried))
+            yield Sentence(quote, score, matches, matched)
 
 
 def _spans_of(start: int, text: str) -> tuple[Span, ...]:
@@ -166,30 +177,41 @@ def _spans_of(start: int, text: str) -> tuple[Span, ...]:
     return tuple((start + a, start + b) for a, b in sentence_spans(text))
 
 
-def _joined(title: str, texts: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
-    joined, places = f"{title}. " if title else "", []
-    for text in texts:
-        places.append((len(joined), len(joined) + len(text)))
-        joined += text + " "
-    return joined, tuple(places)
+def joined(title: str, texts: Sequence[str]) -> tuple[str, tuple[Span, ...]]:
+    """A passage as it is read: its title and sentences, and where each sentence lies in that."""
+    text, places = f"{title}. " if title else "", []
+    for sentence in texts:
+        places.append((len(text), len(text) + len(sentence)))
+        text += sentence + " "
+    return text, tuple(places)
 
 
 def _inside(tokens: TokenVectors, place: Span) -> Vector:
-    rows = [i for i, (start, _) in enumerate(tokens.spans) if place[0] <= start < place[1]]
-    return tokens.vectors[rows]
+    return tokens.vectors[_rows(tokens.spans, place)]
 
 
-def _word_vectors(text: str, wanted: Mapping[str, Word], tokens: TokenVectors) -> dict[str, Vector]:
-    found: dict[str, Vector] = {}
+def _rows(spans: Sequence[Span], place: Span) -> list[int]:
+    return [i for i, (start, end) in enumerate(spans) if end > start and place[0] <= start < place[1]]
+
+
+def word_rows(text: str, wanted: Collection[str], spans: Sequence[Span]) -> dict[str, list[int]]:
+    """Of each wanted word that stands in searched text, the tokens (by their spans) that it consists of there."""
+    found: dict[str, list[int]] = {}
     for chunk in re.finditer(r"\S+", text):
         for word in words(chunk.group()):
             if word in wanted and word not in found:
                 at = chunk.group().lower().find(word)
                 place = (chunk.start() + at, chunk.start() + at + len(word)) if at >= 0 else chunk.span()
-                rows = _inside(tokens, place)
-                if len(rows):
+                if rows := _rows(spans, place):
                     found[word] = rows
     return found
+
+
+def idf(frequency: int, passages: int) -> float:
+    """The weight of a word that stands in so many of the passages."""
+    # A word that stands nowhere is an asker's own word for something: it counts, but less than a term that does.
+    weight = log(1 + (max(passages - frequency, 0) + 0.5) / (frequency + 0.5))
+    return weight if frequency else _UNKNOWN * weight
 
 
 def _mean(values: Sequence[float], weights: Sequence[float]) -> float:

@@ -122,7 +122,8 @@ class Reference:
 class Answer:
     """What is said to a question, and what it rests on.
 
-    text: the claims' texts, or the abstention. references: by number, only papers that the text cites.
+    text: the claims' texts, or the abstention; before them, where all papers of a kind were asked for, how many there
+    are in this collection. references: by number, only papers that the text cites.
     nearest: on an abstention, the papers that came nearest, best first. notices: calm remarks for the reader.
     timings_ms: stage → milliseconds ("retrieve", "rerank", "first_word", "total"). done: False while it grows.
     filter: which papers it could rest on, None for all of the index. searched: what was looked for, when that is not

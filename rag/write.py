@@ -95,7 +95,9 @@ def _says_nothing(claim: Claim) -> bool:
 
 def _grown(answer: Answer, separator: str, claim: Claim, citer: Citer) -> Answer:
     claims = (*answer.claims, claim)
-    text = answer.text + (separator if answer.text else "") + claim.text
+    if not answer.claims:
+        separator = "\n\n" if answer.text else ""  # what the answer begins with stands by itself
+    text = answer.text + separator + claim.text
     return replace(answer, text=text, claims=claims, references=_references(claims, citer))
 
 

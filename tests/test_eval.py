@@ -139,7 +139,7 @@ def test_judge(asked: Question, given: Answer, expected: tuple[bool, bool, float
 
 
 def verdict(kind: str, fact: bool = False, precision: float | None = None, abstained: bool = False) -> Verdict:
-    return Verdict(question(kind=kind), answer(""), fact, fact, precision, abstained)
+    return Verdict(question(kind=kind), answer(""), fact, fact, precision, 1.0 if fact else 0.0, abstained)
 
 
 def by_name(found: Sequence[Rate]) -> dict[str, tuple[float, int]]:
@@ -284,12 +284,15 @@ def test_one_of_the_sentences_has_to_be_quoted(span: tuple[int, int], cited: str
 
 def test_the_questions_about_machine_learning_are_of_one_form() -> None:
     rows = read_suite(Path(__file__).parents[1] / "eval" / "data" / "ml_questions.jsonl")
-    assert len({row.id for row in rows}) == len({row.text for row in rows}) == len(rows) == 750
-    assert {row.split for row in rows} == {"train", "dev"}
+    assert len({row.id for row in rows}) == len({row.text for row in rows}) == len(rows) == 1550
+    assert {row.split for row in rows} == {"train", "dev", "test"}
     for row in rows:
         assert bool(row.sentences) is row.answerable is bool(row.papers)
-    train, dev = ({p for row in rows if row.split == split for p in row.papers} for split in ("train", "dev"))
-    assert not train & dev
+    train, dev, test = (
+        {p for row in rows if row.split == split for p in (*row.papers, *row.near)}
+        for split in ("train", "dev", "test")
+    )
+    assert not train & dev and not (train | dev) & test
 
 
 ML = Path(__file__).parents[2] / "shared/data/ml_abstracts"
@@ -298,7 +301,7 @@ ML = Path(__file__).parents[2] / "shared/data/ml_abstracts"
 @pytest.mark.skipif(not ML.is_dir(), reason="ml_abstracts are not at hand")
 def test_the_questions_are_about_the_papers_that_are_picked() -> None:
     papers = {paper.id: paper for paper in subset(ML)}
-    assert len(papers) == 400
+    assert len(papers) == 550
     rows = read_suite(Path(__file__).parents[1] / "eval" / "data" / "ml_questions.jsonl")
     for row in rows:
         for paper in row.papers:

@@ -54,3 +54,34 @@ def test_an_abstention_in_between_leaves_the_papers_of_the_answer_before() -> No
 
 def test_an_answer_without_a_question_before_it_is_no_subject() -> None:
     assert standalone("Why?", HISTORY[1:]) == Standalone("Why?")
+
+
+TWO = (*HISTORY, Turn("user", "And which fit scaling laws?"), Turn("assistant", "… [2][3]", ("sample-14", "sample-12")))
+
+
+@pytest.mark.parametrize(
+    ("question", "papers"),
+    [
+        ("The second one?", ("sample-12",)),
+        ("What does the first paper assume?", ("sample-14",)),
+        ("And the last of them?", ("sample-12",)),
+        ("Does [1] say how?", ("sample-10",)),
+        ("Compare [1] and [3].", ("sample-10", "sample-12")),
+        ("What about the second?", ("sample-12",)),
+    ],
+)
+def test_papers_are_named_by_their_place_or_their_number(question: str, papers: tuple[str, ...]) -> None:
+    asked = standalone(question, TWO)
+    assert (asked.papers, asked.chosen) == (papers, True)
+    assert asked.context == FIRST.rstrip("?")
+
+
+@pytest.mark.parametrize(
+    "question", ["What does [9] say?", "And the sixth one?", "Is the second moment finite?", "Why?"]
+)
+def test_what_names_no_paper_chooses_none(question: str) -> None:
+    assert not standalone(question, TWO).chosen
+
+
+def test_the_only_paper_of_an_answer_needs_no_choosing() -> None:
+    assert not standalone("And the first one?", (Turn("user", "Who?"), Turn("assistant", "A. [1]", ("a",)))).chosen

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from rag.cite import Citer, Numbering
-from rag.prompt import ABSTENTION
+from rag.prompt import ABSTENTION, led_in
 from rag.quote import QuoteLLM, choose
 from rag.types import Paper, Prompt, Quote
 
@@ -39,8 +39,16 @@ def test_sentences_of_a_paper_come_in_reading_order() -> None:
 
 
 def test_papers_come_best_first_led_in_by_their_titles() -> None:
-    assert said(prompt(PAPERS, (0.9,), (1.0,))) == "Title 1: P1 says 0. [2]\n\nTitle 0: P0 says 0. [1]"
+    assert said(prompt("Compare these.", (0.9,), (1.0,))) == "Title 1: P1 says 0. [2]\n\nTitle 0: P0 says 0. [1]"
     assert said(prompt(WHICH, (0.1,), (1.0,))) == "Title 1: P1 says 0. [2]"
+
+
+def test_of_papers_all_are_said_in_their_order_one_sentence_each() -> None:
+    assert said(prompt(PAPERS, (0.1, 0.2), (1.0,))) == "Title 0: P0 says 1. [2]\n\nTitle 1: P1 says 0. [3]"
+
+
+def test_a_title_that_asks_needs_no_colon() -> None:
+    assert led_in("Do filters help?", "They do.") == "Do filters help? They do."
 
 
 def test_a_fact_is_said_once_without_its_title() -> None:

@@ -95,7 +95,7 @@ def test_an_opening_counts_less_than_the_same_words_later() -> None:
     hit = Hit(Passage("", "", 0, 0, Bibliography("p", "")), 0.5, 0.5, 0.0)
     first, second = Ranker(Letters(), lambda _: 1, 10).rank(Standalone("Is the filter old?"), [(paper, hit)]).sentences
     assert second.score - first.score == pytest.approx(0.06, abs=1e-5)
-    assert first.near == pytest.approx(second.near)
+    assert first.matched == pytest.approx(second.matched)
 
 
 def test_a_paper_that_retrieval_put_higher_counts_more_but_is_no_nearer_for_its_words() -> None:

@@ -170,6 +170,13 @@ def test_a_marker_inside_a_formula_is_left_alone() -> None:
     assert "cite" not in shown("t1", replace(ANSWER, text="$x[1]$", claims=())).body
 
 
+def test_what_was_looked_for_is_shown_when_it_is_not_the_question() -> None:
+    asked = replace(ANSWER, searched="Why? (What is <Wisp>)")
+    assert '<p class="meta">Looked for: Why? (What is &lt;Wisp&gt;)</p>' in shown("t1", asked).sources
+    assert "Looked for" not in shown("t1", replace(asked, done=False)).sources
+    assert "Looked for" not in shown("t1", ANSWER).sources
+
+
 def test_an_answer_grows_from_its_stage_to_its_words() -> None:
     waiting = shown("t1", Answer("q", done=False), "Searching…")
     assert (waiting.busy, waiting.body) == (True, '<p class="stage">Searching…</p>')

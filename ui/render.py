@@ -122,7 +122,7 @@ def _sources(key: str, answer: Answer) -> str:
     """The references by number; on an abstention the papers that came nearest; once done, who answered."""
     cited = [card(r.paper, f"{key}-r{r.number}", r.number, r.quotes) for r in answer.references]
     near = [card(paper, f"{key}-p{i}") for i, paper in enumerate(answer.nearest, 1)]
-    lists = _list("References", cited) + _list("Nearest papers", near) + _scope(answer)
+    lists = _list("References", cited) + _list("Nearest papers", near) + _scope(answer) + _searched(answer)
     return lists + (f'<p class="meta">{escape(_meta(answer))}</p>' if answer.done and answer.llm else "")
 
 
@@ -134,6 +134,11 @@ def _scope(answer: Answer) -> str:
     again = f'<button type="button" data-question="{escape(answer.question)}" data-free>Ask all papers</button>'
     offered = again if answer.filter.from_question else ""
     return f'<p class="meta scope-line">{escape(scope_text(answer.filter))} {offered}</p>'
+
+
+def _searched(answer: Answer) -> str:
+    """What was looked for, when it is not what was asked: a follow-up made to stand alone."""
+    return f'<p class="meta">Looked for: {inline(answer.searched)}</p>' if answer.done and answer.searched else ""
 
 
 def _list(heading: str, cards: list[str]) -> str:
