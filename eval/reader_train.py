@@ -9,13 +9,11 @@ where its own abstract does not answer.
 
 from __future__ import annotations
 
-import math
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
@@ -23,12 +21,10 @@ import torch
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 from torch import nn
-from torch.nn import functional
-from transformers import BertModel
 
 from eval.reader_data import Data, Example, auroc, epoch, gather
+from eval.reader_model import Model
 from rag.assistant import Assistant
-from rag.bert_graph import ADAPTED
 from rag.minilm import model_folder
 from rag.question import content_words
 from rag.relevance import idf, joined, word_rows
@@ -37,55 +33,6 @@ from rag.text import searched
 Row = tuple[Example, Example | None]  # an example, and a wrong paper beside it
 _WARM_UP = 60  # steps
 _CUT = 288  # tokens of an abstract in training
-
-
-class LowRank(nn.Module):
-    """A linear layer that stays as it is, and a product of two thin matrices beside it."""
-
-    def __init__(self, linear: nn.Linear, rank: int) -> None:
-        super().__init__()
-        self.linear = linear
-        self.down = nn.Parameter(torch.randn(rank, linear.in_features) / math.sqrt(linear.in_features))
-        self.up = nn.Parameter(torch.zeros(linear.out_features, rank))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """What the layer gives, and a little more."""
-        return self.linear(x) + ADAPTED * (x @ self.down.T) @ self.up.T  # type: ignore[no-any-return]
-
-
-class Model(nn.Module):
-    """Texts in, token vectors of unit length out; scale and none turn a cosine into a logit."""
-
-    def __init__(self, rank: int) -> None:
-        super().__init__()
-        bert: Any = BertModel.from_pretrained(model_folder(), add_pooling_layer=False, attn_implementation="eager")
-        bert.requires_grad_(False)
-        for part in bert.modules():
-            if isinstance(part, nn.Dropout):
-                part.p = 0.0  # its low rank keeps it from learning by heart; drawing takes a fifth of the time
-        for layer in bert.encoder.layer:
-            for name in ("query", "key", "value"):
-                setattr(layer.attention.self, name, LowRank(getattr(layer.attention.self, name), rank))
-            for block in (layer.attention.output, layer.intermediate, layer.output):
-                block.dense = LowRank(block.dense, rank)
-        self.bert = bert
-        self.scale = nn.Parameter(torch.tensor(3.0))  # of its exponential
-        self.none = nn.Parameter(torch.tensor(0.45))
-
-    def forward(self, texts: Sequence[Sequence[int]]) -> list[torch.Tensor]:
-        """(tokens, width) of each text, special tokens included."""
-        length = max(map(len, texts))
-        ids, mask = torch.zeros(len(texts), length, dtype=torch.long), torch.zeros(len(texts), length)
-        for i, text in enumerate(texts):
-            ids[i, : len(text)] = torch.tensor(text)
-            mask[i, : len(text)] = 1
-        tokens = functional.normalize(self.bert(ids, attention_mask=mask).last_hidden_state.float(), dim=-1)
-        return [tokens[i, : len(text)] for i, text in enumerate(texts)]
-
-    def adapter(self) -> dict[str, np.ndarray[Any, Any]]:
-        """The thin matrices, by the name of the weight that their product is added to."""
-        found = {name: value.detach().half().numpy() for name, value in self.named_parameters() if value.requires_grad}
-        return {name.removeprefix("bert."): value for name, value in found.items()}
 
 
 @dataclass(frozen=True, slots=True)

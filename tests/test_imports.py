@@ -24,12 +24,12 @@ ONLY_IN = {
     "gradio": ("ui/page*.py",),
     "sentence_transformers": ("rag/embed.py", "rag/rerank.py"),
     "onnxruntime": ("rag/minilm.py",),
-    "tokenizers": ("rag/minilm.py",),
+    "tokenizers": ("rag/minilm.py", "eval/reader_train.py"),
     "onnx": ("rag/bert_graph.py",),
     "sqlite3": ("vectorstore/*.py",),
     "httpx": ("vectorstore/dense.py",),
     "filelock": ("vectorstore/lock.py",),
-    "click": ("ui/*.py", "eval/cli*.py"),
+    "click": ("ui/*.py", "eval/cli*.py", "eval/reader_train.py"),
     "rich": ("ui/cli*.py",),
 }
 # seconds to import, and not needed to say --help

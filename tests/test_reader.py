@@ -11,7 +11,7 @@ import torch
 from fakes import KeywordEmbedder
 from safetensors.numpy import load
 
-from eval.reader_train import Model
+from eval.reader_model import Model
 from rag import Assistant
 from rag.bert_graph import ADAPTED, adapted
 from rag.embed import TokenEmbedder, make_embedder
