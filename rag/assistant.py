@@ -223,7 +223,7 @@ class Assistant:
         if not surveyed.papers:
             read = found[: self._k]
             relevance = rank(read)
-            if why_unanswerable(asked, [paper for paper, _ in read], relevance):
+            if not surveyed.conceivable or why_unanswerable(asked, [paper for paper, _ in read], relevance):
                 reason = "No paper in this collection fits, going by the abstracts."
                 return build_prompt(asked, read, Relevance((), ()), history), reason, ""
             surveyed = nearest_of(read, relevance)

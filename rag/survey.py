@@ -23,7 +23,7 @@ DEPTH = 300  # papers that are looked at
 LISTED = 30  # papers that an answer names at most
 _PART = 60
 _FEW = 3  # of a part; when fewer fit, the rest will not
-_FITS, _NEAR = 0.4, 0.2
+_FITS, _NEAR, _CONCEIVABLE = 0.4, 0.2, 0.005
 _EVIDENCE = 2  # sentences of a paper
 _WITHIN, _SOME = 0.25, 5  # of the best sentence's score, and how many papers, where none fits by its words
 
@@ -62,7 +62,8 @@ _WORDS_ONLY = Weights(-8.6, 0.0, 10.3, 0.0)  # cosines of other embedders lie el
 class Survey:
     """papers: those to name, likeliest first, with the hits that found them: those that fit, or else those that come
     near. sentences: the best of each, in reading order. fit, near: how many do, 0 and up. whole: whether the reading
-    came to an end by itself. topic: whether they were to be on something, and are not all that there are.
+    came to an end by itself. topic: whether they were to be on something, and are not all that there are. conceivable:
+    whether any paper that was read could fit at all.
     """
 
     papers: tuple[tuple[Paper, Hit], ...]
@@ -71,6 +72,7 @@ class Survey:
     near: int
     whole: bool
     topic: bool = True
+    conceivable: bool = True
 
 
 def has_topic(question: str) -> bool:
@@ -111,7 +113,15 @@ def survey(found: Found, rank: Callable[[Found], Relevance], embedder: str) -> S
     fitting = [row for row in likely if row[0] >= _FITS]
     named = (fitting or likely)[:LISTED]
     sentences = tuple(s for row in named for s in _best(row[2]))
-    return Survey(tuple(row[1] for row in named), sentences, len(fitting), len(likely) - len(fitting), whole)
+    conceivable = any(row[0] >= _CONCEIVABLE for row in read)
+    return Survey(
+        tuple(row[1] for row in named),
+        sentences,
+        len(fitting),
+        len(likely) - len(fitting),
+        whole,
+        conceivable=conceivable,
+    )
 
 
 def lead_of(found: Survey) -> str:
