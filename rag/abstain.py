@@ -1,8 +1,7 @@
 """Tells, before any LLM is called, whether what was found can answer the question, and if not, what is missing.
 
-Four signs: no passage is near; the reader finds it unlikely that any sentence found answers; a name in the question
-stands in none of the papers that are near; or no near sentence that speaks of what is to be counted ("how many GPUs")
-holds a number.
+Three signs: the reader finds it unlikely that any sentence found answers; a name in the question stands in none of the
+papers that are near; or no near sentence that speaks of what is to be counted ("how many GPUs") holds a number.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from rag.question import asked_noun, holds_number, kind_of, names
 from rag.relevance import Relevance, Sentence, Word
 from rag.text import search_words
 from rag.types import Paper
-from vectorstore.passage import Hit
 
 FULL_PAPER = "The full paper may."
 _ACRONYM = 3  # letters; the initials of any text hold most pairs of letters
@@ -43,22 +41,17 @@ THRESHOLDS = Thresholds(off=-4.0, unsaid=-2.6, name=0.62, asked=0.40)
 _WORDS_ONLY = Thresholds(off=-math.inf, unsaid=-math.inf, name=2.0, asked=-1.0)
 
 
-# Below what the cosine of the nearest passage lies only for another topic altogether; one per embedder, found likewise.
-_COSINE = {"minilm": 0.29, "minilm:fp32": 0.29}
-
-
-def why_unanswerable(asked: Standalone, found: Sequence[tuple[Paper, Hit]], relevance: Relevance, embedder: str) -> str:
-    """Why the abstracts cannot answer, as a sentence for the reader; "" when they can. embedder: what found them."""
+def why_unanswerable(asked: Standalone, papers: Sequence[Paper], relevance: Relevance) -> str:
+    """Why the abstracts cannot answer, as a sentence for the reader; "" when they can."""
     if not relevance.sentences:
         return "No paper in this collection has anything to do with the question."
     limits = _WORDS_ONLY if relevance.odds is None else THRESHOLDS
     odds = math.inf if relevance.odds is None or asked.papers else relevance.odds
-    far = max(hit.dense for _, hit in found) < _COSINE.get(embedder, -1.0)
-    if odds < limits.off or (not asked.papers and (far or not _shares_a_word(relevance, limits))):
+    if odds < limits.off or not (asked.papers or _shares_a_word(relevance, limits)):
         return "Nothing in these abstracts is near the question."
     best = max(relevance.sentences, key=lambda sentence: sentence.score)
     near = [s for s in relevance.sentences if s.score >= best.score - _NEAR]
-    if name := _missing_name(asked.question, [paper for paper, _ in found], near, relevance, limits):
+    if name := _missing_name(asked.question, papers, near, relevance, limits):
         return f"The abstracts nearest to the question say nothing of “{name}”. {FULL_PAPER}"
     if noun := _missing_count(asked.question, near, relevance, limits):
         return f"The abstracts nearest to the question don't say how many {noun}. {FULL_PAPER}"

@@ -206,7 +206,7 @@ class Assistant:
         found = self._find(asked.whole, self._k, only, asked.papers, clock)
         relevance = self._ranker.rank(asked, found)
         clock.lap("rank")
-        reason = why_unanswerable(asked, found, relevance, self.embedder)
+        reason = why_unanswerable(asked, [paper for paper, _ in found], relevance)
         return build_prompt(asked, found, relevance, history), reason, ""
 
     def _survey(
@@ -223,7 +223,7 @@ class Assistant:
         if not surveyed.papers:
             read = found[: self._k]
             relevance = rank(read)
-            if not surveyed.conceivable or why_unanswerable(asked, read, relevance, self.embedder):
+            if not surveyed.conceivable or why_unanswerable(asked, [paper for paper, _ in read], relevance):
                 reason = "No paper in this collection fits, going by the abstracts."
                 return build_prompt(asked, read, Relevance((), ()), history), reason, ""
             surveyed = nearest_of(read, relevance)

@@ -8,7 +8,6 @@ from rag.abstain import FULL_PAPER, THRESHOLDS, why_unanswerable
 from rag.followup import Standalone
 from rag.relevance import Relevance, Sentence, Word
 from rag.types import Paper, Quote
-from vectorstore.passage import Bibliography, Hit, Passage
 
 TEXT = "The filter needs 40 particles."
 PAPER = Paper("filter", "A particle filter", TEXT)
@@ -21,11 +20,8 @@ def relevance(odds: float | None, *words: tuple[str, float]) -> Relevance:
     return Relevance(tuple(Word(word, 1.0) for word, _ in words), (sentence,), odds)
 
 
-def why(
-    question: str, found: Relevance, asked: Standalone | None = None, cosine: float = 0.5, by: str = "minilm"
-) -> str:
-    hit = Hit(Passage("", TEXT, 0, len(TEXT), Bibliography("filter", "")), 1.0, cosine, 0.0)
-    return why_unanswerable(asked or Standalone(question), ((PAPER, hit),), found, by)
+def why(question: str, found: Relevance, asked: Standalone | None = None) -> str:
+    return why_unanswerable(asked or Standalone(question), (PAPER,), found)
 
 
 def test_what_is_near_can_be_answered() -> None:
@@ -38,14 +34,6 @@ def test_nothing_found() -> None:
 
 def test_nothing_near() -> None:
     assert "near the question" in why("What is bread?", relevance(THRESHOLDS.off - 0.01, ("bread", LOW)))
-
-
-def test_no_passage_near() -> None:
-    """Whatever the words: and only where it is known what cosines are near."""
-    found = relevance(9.0, ("bread", HIGH))
-    assert "near the question" in why("What is bread?", found, cosine=0.28)
-    assert why("What is bread?", found, cosine=0.30) == ""
-    assert why("What is bread?", found, cosine=0.1, by="st:other") == ""
 
 
 def test_near_but_not_said() -> None:
