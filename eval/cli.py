@@ -95,22 +95,26 @@ def run_command(
 @click.option("--index", metavar="PLACE", required=True, help="The index that holds the papers asked about.")
 @click.option("--split", type=click.Choice(["train", "dev", "test", "all"]), default="all", show_default=True)
 @click.option("--taken-out", is_flag=True, help="Ask each answerable question again as if its papers were not there.")
-def abstention(suite: Path, index: str, split: str, taken_out: bool) -> None:
+@click.option("--off-topic", metavar="FILE", type=click.Path(path_type=Path), help="A suite about other papers, too.")
+def abstention(suite: Path, index: str, split: str, taken_out: bool, off_topic: Path | None) -> None:
     """Tell how well each signal, and their mix, parts answerable questions of SUITE from unanswerable ones.
 
-    Printed are AUROC and risk: of the questions answered when 20, 40 … 100 % of all are, the share that cannot be.
+    Printed are AUROC and risk: of the questions answered when 20, 40 … 100 % of all are, the share that cannot be. The
+    questions of --off-topic, all of them, count as unanswerable.
 
     \b
     Examples:
       footnote-eval abstention ml_questions.jsonl --index my-index --split dev
+      footnote-eval abstention ml_questions.jsonl --index my-index --off-topic pubmedqa.jsonl
       footnote-eval abstention pubmedqa.jsonl --index my-index --taken-out
     """
     questions = [q for q in read_suite(suite) if split in {"all", q.split} and not q.follows]
-    progress = click.progressbar(length=len(questions), label="asking", file=sys.stderr)
+    foreign = [q for q in read_suite(off_topic) if not q.follows] if off_topic else []
+    progress = click.progressbar(length=len(questions) + len(foreign), label="asking", file=sys.stderr)
     with Assistant.open(index=index) as assistant, progress as bar:
-        right, wrong = judged(assistant, questions, taken_out=taken_out, progress=bar.update)
+        right, wrong = judged(assistant, questions, taken_out=taken_out, foreign=foreign, progress=bar.update)
     if not right or not wrong:
-        raise UsageError("the suite needs answerable and unanswerable questions; see --taken-out")
+        raise UsageError("the suite needs answerable and unanswerable questions; see --taken-out and --off-topic")
     click.echo(f"{len(right)} answerable, {len(wrong)} not\n{'signal':<12}{'AUROC':>8}{'risk at 20, 40 … 100 %':>40}")
     for name, (auroc, risks) in table(right, wrong).items():
         click.echo(f"{name:<12}{auroc:>8.3f}{'  '.join(f'{risk:.3f}' for risk in risks):>40}")

@@ -28,6 +28,8 @@ def subset(folder: Path) -> tuple[Paper, ...]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: python -m eval.ml_subset ML_ABSTRACTS_FOLDER OUT.jsonl")
     source, target = map(Path, sys.argv[1:])
     rows = [json.dumps(asdict(paper), ensure_ascii=False) + "\n" for paper in subset(source)]
     target.write_text("".join(rows), "utf-8")

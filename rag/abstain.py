@@ -1,7 +1,8 @@
 """Tells, before any LLM is called, whether what was found can answer the question, and if not, what is missing.
 
-Three signs: the reader finds it unlikely that any sentence found answers; a name in the question stands in none of the
-papers that are near; or no near sentence that speaks of what is to be counted ("how many GPUs") holds a number.
+Four signs: no passage is near, going by its vector and by the reader's odds together; the reader finds it unlikely that
+any sentence found answers; a name in the question stands in none of the papers that are near; or no near sentence that
+speaks of what is to be counted ("how many GPUs") holds a number.
 """
 
 from __future__ import annotations
@@ -24,30 +25,53 @@ _NEAR = 0.4  # below the best sentence's score
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Below what a question counts as unanswered, found on dev questions (eval/LOG.md).
+    """Below what a question counts as unanswered.
 
-    off, unsaid: of the log-odds that any sentence answers, for a question on another topic altogether and for one whose
-    topic is there. name: cosine of a name to its nearest token. asked: of what is asked for.
+    off: of `topic`, for a question on another topic altogether. unsaid: of the log-odds that any sentence answers, for
+    one whose topic is there. name: cosine of a name to its nearest token. asked: of what is asked for. cosine, size:
+    the weights in `topic` of the nearest passage's cosine and of the size of the index.
     """
 
     off: float
     unsaid: float
     name: float
     asked: float
+    cosine: float = 0.0
+    size: float = 0.0
+
+    def topic(self, relevance: Relevance) -> float:
+        """How plainly the question's topic is there: the reader's log-odds, and how near the nearest passage is.
+
+        The more passages there are, the nearer the nearest of them is to any question: the logarithm of their number
+        is taken off.
+        """
+        odds = math.inf if relevance.odds is None else relevance.odds
+        return odds + self.cosine * relevance.nearest - self.size * math.log(max(1, relevance.passages))
 
 
-THRESHOLDS = Thresholds(off=-4.0, unsaid=-2.6, name=0.62, asked=0.40)
-# Cosines of an embedder of somebody's own may lie anywhere: with those, only words that stand in the abstracts count.
+# By the embedder that finds the papers, found on dev questions (eval/LOG.md). What
+# another embedder's cosines mean is not known: there the reader decides alone, or if there is none, the words.
+THRESHOLDS = {"minilm": Thresholds(off=2.1, unsaid=-2.6, name=0.62, asked=0.40, cosine=20.0, size=0.3)}
+_READER_ALONE = Thresholds(off=-4.0, unsaid=-2.6, name=0.62, asked=0.40)
 _WORDS_ONLY = Thresholds(off=-math.inf, unsaid=-math.inf, name=2.0, asked=-1.0)
 
 
-def why_unanswerable(asked: Standalone, papers: Sequence[Paper], relevance: Relevance) -> str:
-    """Why the abstracts cannot answer, as a sentence for the reader; "" when they can."""
+def thresholds(embedder: str) -> Thresholds:
+    """Those of an embedder, by its spec."""
+    return THRESHOLDS.get(embedder, _READER_ALONE)
+
+
+def why_unanswerable(
+    asked: Standalone, papers: Sequence[Paper], relevance: Relevance, limits: Thresholds = _READER_ALONE
+) -> str:
+    """Why the abstracts cannot answer, as a sentence for the reader; "" when they can.
+
+    limits: of the embedder that found the papers; not heeded when the sentences were read without the reader.
+    """
     if not relevance.sentences:
         return "No paper in this collection has anything to do with the question."
-    limits = _WORDS_ONLY if relevance.odds is None else THRESHOLDS
-    odds = math.inf if relevance.odds is None or asked.papers else relevance.odds
-    if odds < limits.off or not (asked.papers or _shares_a_word(relevance, limits)):
+    limits = _WORDS_ONLY if relevance.odds is None else limits
+    if not asked.papers and (limits.topic(relevance) < limits.off or not _shares_a_word(relevance, limits)):
         return "Nothing in these abstracts is near the question."
     best = max(relevance.sentences, key=lambda sentence: sentence.score)
     near = [s for s in relevance.sentences if s.score >= best.score - _NEAR]
@@ -55,7 +79,7 @@ def why_unanswerable(asked: Standalone, papers: Sequence[Paper], relevance: Rele
         return f"The abstracts nearest to the question say nothing of “{name}”. {FULL_PAPER}"
     if noun := _missing_count(asked.question, near, relevance, limits):
         return f"The abstracts nearest to the question don't say how many {noun}. {FULL_PAPER}"
-    if odds < limits.unsaid:
+    if relevance.odds is not None and not asked.papers and relevance.odds < limits.unsaid:
         return f"The abstracts nearest to the question don't say so much. {FULL_PAPER}"
     return ""
 

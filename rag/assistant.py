@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from rag.abstain import why_unanswerable
+from rag.abstain import thresholds, why_unanswerable
 from rag.cite import Citer, Numbering
 from rag.constraints import Constrained, constrained, narrowed
 from rag.embed import Embedder, is_known, make_embedder
@@ -206,7 +206,7 @@ class Assistant:
         found = self._find(asked.whole, self._k, only, asked.papers, clock)
         relevance = self._ranker.rank(asked, found)
         clock.lap("rank")
-        reason = why_unanswerable(asked, [paper for paper, _ in found], relevance)
+        reason = self._why_unanswerable(asked, found, relevance)
         return build_prompt(asked, found, relevance, history), reason, ""
 
     def _survey(
@@ -223,12 +223,15 @@ class Assistant:
         if not surveyed.papers:
             read = found[: self._k]
             relevance = rank(read)
-            if not surveyed.conceivable or why_unanswerable(asked, [paper for paper, _ in read], relevance):
+            if not surveyed.conceivable or self._why_unanswerable(asked, read, relevance):
                 reason = "No paper in this collection fits, going by the abstracts."
                 return build_prompt(asked, read, Relevance((), ()), history), reason, ""
             surveyed = nearest_of(read, relevance)
         prompt = build_prompt(asked, surveyed.papers, Relevance((), surveyed.sentences), history)
         return prompt, "", lead_of(surveyed)
+
+    def _why_unanswerable(self, asked: Standalone, found: Sequence[tuple[Paper, Hit]], relevance: Relevance) -> str:
+        return why_unanswerable(asked, [paper for paper, _ in found], relevance, thresholds(self.embedder))
 
 
 def _reader_for(embedder: Embedder) -> Embedder:

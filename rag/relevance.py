@@ -60,11 +60,14 @@ class Relevance:
     """The question's words, and the sentences of the papers found: papers best first, sentences in reading order.
 
     odds: the log-odds that any of the sentences answers; None from an embedder that was not trained to tell.
+    nearest: the cosine (−1..1) of the question with the nearest passage. passages: how many there are in the index.
     """
 
     words: tuple[Word, ...]
     sentences: tuple[Sentence, ...]
     odds: float | None = None
+    nearest: float = 0.0
+    passages: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,8 @@ class Ranker:
             for sentence in _sentences(question, paper, passages, hit, _CARRIED * (paper.id in asked.papers))
         )
         odds = self.embedder.odds([s.matched for s in sentences]) if isinstance(self.embedder, Odds) else None
-        return Relevance(question.words, sentences, odds)
+        nearest = max((hit.dense for _, hit in papers), default=0.0)
+        return Relevance(question.words, sentences, odds, nearest, self.passages)
 
     def _passages(self, papers: Sequence[Paper]) -> Iterable[tuple[_Passage, ...]]:
         # A title that was taken from the abstract itself is no context.

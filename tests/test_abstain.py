@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 
-from rag.abstain import FULL_PAPER, THRESHOLDS, why_unanswerable
+from rag.abstain import FULL_PAPER, THRESHOLDS, thresholds, why_unanswerable
 from rag.followup import Standalone
 from rag.relevance import Relevance, Sentence, Word
 from rag.types import Paper, Quote
@@ -12,6 +15,7 @@ from rag.types import Paper, Quote
 TEXT = "The filter needs 40 particles."
 PAPER = Paper("filter", "A particle filter", TEXT)
 HIGH, LOW = 0.95, 0.05
+ALONE = thresholds("st:somebody's-own")
 
 
 def relevance(odds: float | None, *words: tuple[str, float]) -> Relevance:
@@ -33,18 +37,35 @@ def test_nothing_found() -> None:
 
 
 def test_nothing_near() -> None:
-    assert "near the question" in why("What is bread?", relevance(THRESHOLDS.off - 0.01, ("bread", LOW)))
+    assert "near the question" in why("What is bread?", relevance(ALONE.off - 0.01, ("bread", LOW)))
+
+
+def test_nothing_near_by_vector_and_reader_together() -> None:
+    """Neither decides alone, and among many passages the nearest has to be nearer."""
+    mixed = THRESHOLDS["minilm"]
+
+    def reason(odds: float, nearest: float, passages: int) -> str:
+        found = replace(relevance(odds, ("bread", LOW)), nearest=nearest, passages=passages)
+        return why_unanswerable(Standalone("What is bread?"), (PAPER,), found, mixed)
+
+    assert "near the question" in reason(0.0, 0.1, 20)
+    assert reason(0.0, 0.4, 20) == ""
+    assert reason(3.0, 0.1, 20) == ""
+    edge = (mixed.off + mixed.size * math.log(20)) / mixed.cosine
+    assert reason(0.0, edge + 0.01, 20) == ""
+    assert "near the question" in reason(0.0, edge - 0.01, 20)
+    assert "near the question" in reason(0.0, edge + 0.01, 20_000)
 
 
 def test_near_but_not_said() -> None:
-    reason = why("What is bread?", relevance(THRESHOLDS.unsaid - 0.01, ("bread", LOW)))
+    reason = why("What is bread?", relevance(ALONE.unsaid - 0.01, ("bread", LOW)))
     assert reason == f"The abstracts nearest to the question don't say so much. {FULL_PAPER}"
-    assert why("What is bread?", relevance(THRESHOLDS.unsaid + 0.01, ("bread", LOW))) == ""
+    assert why("What is bread?", relevance(ALONE.unsaid + 0.01, ("bread", LOW))) == ""
 
 
 def test_a_follow_up_stays_with_the_papers_that_it_leans_on() -> None:
     leaning = Standalone("Why?", "What does the filter need", ("filter",))
-    assert why("Why?", relevance(THRESHOLDS.off - 0.01, ("filter", LOW)), leaning) == ""
+    assert why("Why?", relevance(ALONE.off - 0.01, ("filter", LOW)), leaning) == ""
 
 
 @pytest.mark.parametrize(

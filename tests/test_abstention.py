@@ -18,7 +18,7 @@ from rag import Assistant
 
 
 def signal(value: float) -> Signals:
-    return Signals(value, 0.0, -value, value)
+    return Signals(value, 0.0, -value, value, value)
 
 
 def test_auroc_and_risk_by_hand() -> None:
@@ -58,7 +58,15 @@ def test_the_command_prints_a_line_a_signal(
     main()
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "1 answerable, 1 not"
-    assert [line.split()[0] for line in lines[2:]] == ["vectors", "words", "reading", "odds"]
+    assert [line.split()[0] for line in lines[2:]] == ["vectors", "words", "reading", "odds", "topic"]
+    foreign = tmp_path / "foreign.jsonl"
+    row = {"id": "1", "type": "fact", "question": "How are sourdough starters fed?", "papers": ["bread"]}
+    foreign.write_text(json.dumps(row) + "\n", "utf-8")
+    monkeypatch.setattr("sys.argv", [*sys.argv[:-1], "--off-topic", str(foreign)])
+    main()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "1 answerable, 1 not"
+    assert float(lines[-1].split()[1]) == 1.0
 
 
 def test_suites_from_public_collections(tmp_path: Path) -> None:
