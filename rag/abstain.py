@@ -54,6 +54,8 @@ class Thresholds:
 THRESHOLDS = {"minilm": Thresholds(off=2.1, unsaid=-2.6, name=0.62, asked=0.40, cosine=20.0, size=0.3)}
 _READER_ALONE = Thresholds(off=-4.0, unsaid=-2.6, name=0.62, asked=0.40)
 _WORDS_ONLY = Thresholds(off=-math.inf, unsaid=-math.inf, name=2.0, asked=-1.0)
+# Of a question in another language than the papers neither the reader nor its words say anything.
+UNTELLABLE = Thresholds(off=-math.inf, unsaid=-math.inf, name=-1.0, asked=-1.0)
 
 
 def thresholds(embedder: str) -> Thresholds:
@@ -70,7 +72,8 @@ def why_unanswerable(
     """
     if not relevance.sentences:
         return "No paper in this collection has anything to do with the question."
-    limits = _WORDS_ONLY if relevance.odds is None else limits
+    if relevance.odds is None and limits is not UNTELLABLE:
+        limits = _WORDS_ONLY
     if not asked.papers and (limits.topic(relevance) < limits.off or not _shares_a_word(relevance, limits)):
         return "Nothing in these abstracts is near the question."
     best = max(relevance.sentences, key=lambda sentence: sentence.score)

@@ -16,6 +16,7 @@ def to_json(answer: Answer) -> Json:
         "abstained": answer.abstained,
         "abstain_reason": answer.abstain_reason,
         "claims": [_claim(claim) for claim in answer.claims],
+        "dropped": [_claim(claim) for claim in answer.dropped],
         "references": [_reference(reference) for reference in answer.references],
         "searched": answer.searched or answer.question,
         "filter": _scope(answer.filter) if answer.filter else None,
@@ -57,6 +58,8 @@ def _claim(claim: Claim) -> Json:
     return {
         "text": claim.text,
         "supported": claim.supported,
+        "reason": claim.reason,
+        "corrected": claim.corrected,
         "references": list(claim.references),
         "quotes": [_quote(quote) for quote in claim.quotes],
     }

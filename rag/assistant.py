@@ -1,6 +1,6 @@
 """The one path from a question to an answer, that the page, the command line, `ask()` and the harness all run.
 
-question ─ standalone ─▶ retrieve ─▶ (rerank) ─▶ rank ─▶ (abstain) ─▶ prompt ─▶ LLM.stream ─▶ cite ─▶ Answer
+question ─ Asker ─▶ retrieve ─▶ (rerank) ─▶ rank ─▶ (abstain) ─▶ prompt ─▶ LLM.stream ─▶ cite ─▶ Answer
 """
 
 from __future__ import annotations
@@ -9,15 +9,17 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 
-from rag.abstain import thresholds, why_unanswerable
+from rag.abstain import UNTELLABLE, thresholds, why_unanswerable
+from rag.asking import Asked, Asker, reads_english_alone
 from rag.cite import Citer, Numbering
-from rag.constraints import Constrained, constrained, narrowed
+from rag.constraints import narrowed
 from rag.embed import Embedder, is_known, make_embedder
 from rag.errors import UsageError
 from rag.filters import described
-from rag.followup import Standalone, standalone
+from rag.followup import Standalone
 from rag.llm import LLM, make_llm
 from rag.prompt import build_prompt
 from rag.question import kind_of
@@ -25,12 +27,11 @@ from rag.relevance import Ranker, Relevance
 from rag.rerank import DEFAULT_RERANKER, DEPTH, Reranker, make_reranker, reranked
 from rag.retrieve import NO_FILTER, retrieve
 from rag.settings import Settings
-from rag.spelling import Speller
 from rag.survey import DEPTH as SURVEYED
 from rag.survey import all_of, has_topic, lead_of, nearest_of, survey
 from rag.text import search_words
 from rag.types import Answer, Paper, Prompt, Scope, Turn
-from rag.write import Clock, abstained, written
+from rag.write import Clock, Unsupported, abstained, written
 from vectorstore.filter import Filter
 from vectorstore.passage import Hit
 from vectorstore.store import VectorStore
@@ -47,36 +48,47 @@ class Assistant:
         k: int = 6,
         reranker: Reranker | None = None,
         rerank_ms: int = 1500,
+        unsupported: Unsupported = "mark",
     ) -> None:
-        """k: papers read for an answer, 1 and up. rerank_ms: how long the reranker may take, as in `reranked`."""
+        """k: papers read for an answer, 1 and up. rerank_ms: how long the reranker may take, as in `reranked`.
+
+        unsupported: what becomes of a sentence that its quotes do not support: "mark" or "drop".
+        """
         self._store = store
         self._embedder = embedder
         self._llm = llm
         self._k = k
         self._reranker = reranker
         self._rerank_ms = rerank_ms
+        self._unsupported = unsupported
         self._ranker = Ranker(_reader_for(embedder), store.document_frequency, store.counts()[0])
+        # The reader knows English alone; an embedder that may know more reads what cannot be put into English.
+        untold = None if reads_english_alone(embedder.spec) else embedder
+        self._untold = Ranker(untold, store.document_frequency, store.counts()[0]) if untold else None
         self.stated = store.stated()
-        self._speller = Speller(embedder, store.document_frequency, store.vocabulary)
+        self._asker = Asker(store, embedder, llm)
         self.llm, self.embedder, self.index = llm.spec, embedder.spec, store.where
 
     @classmethod
     def open(
         cls,
         index: str | Path | None = None,
-        llm: str | LLM | None = None,
+        llm: object = None,
         embedder: str | None = None,
         k: int | None = None,
         reranker: str | Reranker | None = None,
+        unsupported: Unsupported | None = None,
     ) -> Assistant:
         """Over an index that exists; what is not given comes from the settings, the embedder from the index itself.
 
+        llm: a spec, an LLM, or any chat model of LangChain's. unsupported: "mark" or "drop" what quotes do not support.
         Raises StoreMissing, StoreMismatch, or a FootnoteError that says what is wrong with a spec.
         """
         specs = {"llm": llm, "reranker": reranker if reranker != "" else DEFAULT_RERANKER}
         given = {name: spec for name, spec in specs.items() if isinstance(spec, str)}
-        settings = Settings.read(index=index, embedder=embedder, k=k, **given)
-        writer = make_llm(settings.llm) if llm is None or isinstance(llm, str) else llm
+        settings = Settings.read(index=index, embedder=embedder, k=k, unsupported=unsupported, **given)
+        # TODO(C): as_llm, limits, unsupported once they are there
+        writer: LLM = make_llm(settings.llm) if llm is None or isinstance(llm, str) else llm  # type: ignore[assignment]
         sorter = make_reranker(settings.reranker) if reranker is None or isinstance(reranker, str) else reranker
         store = VectorStore.open(settings.index, search_words)
         with ExitStack() as undo:
@@ -85,7 +97,7 @@ class Assistant:
             maker = make_embedder(settings.embedder if settings.is_set("embedder") else store.manifest.embedder)
             store.manifest.check(replace(store.manifest, embedder=maker.spec), store.where)
             undo.pop_all()
-        return cls(store, maker, writer, settings.k, sorter, settings.rerank_ms)
+        return cls(store, maker, writer, settings.k, sorter, settings.rerank_ms, unsupported or "mark")
 
     def __enter__(self) -> Assistant:
         return self
@@ -116,36 +128,23 @@ class Assistant:
         if not question:
             raise UsageError("the question is empty; ask something about the papers")
         clock = Clock()
-        spelt, notices = self._speller.corrected(question)
-        asked, found = standalone(spelt, history), Constrained(question)
-        if constraints:
-            asked, found = self._constrained(asked)
-        if constraints and asked.chosen:
-            found = replace(found, only=narrowed(found.only, Filter(papers=asked.papers)))
-        scope = self.scope(narrowed(only, found.only), asked=bool(found.only))
-        base = Answer(question, llm=self.llm, embedder=self.embedder, notices=notices, done=False, filter=scope)
-        if asked.whole != question:
-            base = replace(base, searched=asked.whole)
-        if found.aside:
-            base = replace(base, notices=(*notices, _set_aside(found.aside)))
-        if reason := _met_by_none(scope, found.unmet):
-            yield abstained(base, reason, Prompt(question, (), (), ()), clock)
+        asked = self._asker.understood(question, history, constraints=constraints)
+        clock.lap("understand")
+        scope = self.scope(narrowed(only, asked.only), asked=bool(asked.only))
+        base = Answer(question, llm=self.llm, embedder=self.embedder, notices=asked.notices, done=False, filter=scope)
+        base = replace(base, searched=asked.searched)
+        if reason := _met_by_none(scope, asked.unmet):
+            yield abstained(base, reason, asked.told(Prompt(question, (), (), ())), clock)
             return
-        look = self._survey if kind_of(asked.question) == "papers" else self._look_up
+        look = self._survey if kind_of(asked.standalone.question) == "papers" else self._look_up
         prompt, reason, lead = look(asked, history, scope.only if scope else NO_FILTER, clock)
+        prompt = asked.told(prompt)
         base = replace(base, hits=prompt.hits, text="" if reason else lead)
         if reason:
             yield abstained(base, reason, prompt, clock)
             return
         numbering = Numbering(paper_id for turn in history for paper_id in turn.paper_ids)
-        yield from written(base, self._llm, Citer(prompt, numbering), clock)
-
-    def _constrained(self, asked: Standalone) -> tuple[Standalone, Constrained]:
-        """The question without its constraints, and these; of what it leans on, those it does not replace."""
-        own = constrained(asked.question, self._store.matching, self.stated)
-        unsaid = constrained(asked.context, self._store.matching, self.stated)
-        both = replace(own, only=narrowed(own.only, unsaid.only))
-        return replace(asked, question=own.question, context=unsaid.question), both
+        yield from written(base, self._llm, Citer(prompt, numbering), clock, self._unsupported)
 
     def scope(self, only: Filter, *, asked: bool = False) -> Scope | None:
         """The papers that a filter leaves; None when it filters nothing. asked: whether a question said part of it."""
@@ -199,23 +198,25 @@ class Assistant:
         # A paper may have been removed since the search.
         return tuple((Paper.of(found[i]), hit) for hit in hits if (i := hit.passage.paper_id) in found)
 
-    def _look_up(
-        self, asked: Standalone, history: Sequence[Turn], only: Filter, clock: Clock
-    ) -> tuple[Prompt, str, str]:
+    def _look_up(self, asked: Asked, history: Sequence[Turn], only: Filter, clock: Clock) -> tuple[Prompt, str, str]:
         """The prompt, why what was found cannot answer ("" when it can), and how the answer begins."""
-        found = self._find(asked.whole, self._k, only, asked.papers, clock)
-        relevance = self._ranker.rank(asked, found)
+        whole = asked.standalone
+        found = self._find(whole.whole, self._k, only, whole.papers, clock)
+        if asked.sides:
+            sides = [self._find(side, self._k, only, (), Clock()) for side in asked.sides]
+            found = _interleaved([found[: self._k], *sides], self._k, found[self._k :])
+            clock.lap("sides")
+        relevance = self._ranker_for(asked).rank(whole, found)
         clock.lap("rank")
         reason = self._why_unanswerable(asked, found, relevance)
-        return build_prompt(asked, found, relevance, history), reason, ""
+        return build_prompt(whole, found, relevance, history), reason, ""
 
-    def _survey(
-        self, asked: Standalone, history: Sequence[Turn], only: Filter, clock: Clock
-    ) -> tuple[Prompt, str, str]:
+    def _survey(self, asked: Asked, history: Sequence[Turn], only: Filter, clock: Clock) -> tuple[Prompt, str, str]:
         """The same for a question that asks for all papers of a kind."""
-        found = self._find(asked.whole, SURVEYED, only, asked.papers, clock)
-        rank = partial(self._ranker.rank, asked)
-        if has_topic(asked.whole):
+        whole = asked.standalone
+        found = self._find(whole.whole, SURVEYED, only, whole.papers, clock)
+        rank = partial(self._ranker_for(asked).rank, whole)
+        if has_topic(whole.whole):
             surveyed = survey(found, rank, self.embedder)
         else:
             surveyed = all_of(found, rank, self._store.matching(only) if only else self.paper_count())
@@ -225,13 +226,17 @@ class Assistant:
             relevance = rank(read)
             if not surveyed.conceivable or self._why_unanswerable(asked, read, relevance):
                 reason = "No paper in this collection fits, going by the abstracts."
-                return build_prompt(asked, read, Relevance((), ()), history), reason, ""
+                return build_prompt(whole, read, Relevance((), ()), history), reason, ""
             surveyed = nearest_of(read, relevance)
-        prompt = build_prompt(asked, surveyed.papers, Relevance((), surveyed.sentences), history)
+        prompt = build_prompt(whole, surveyed.papers, Relevance((), surveyed.sentences), history)
         return prompt, "", lead_of(surveyed)
 
-    def _why_unanswerable(self, asked: Standalone, found: Sequence[tuple[Paper, Hit]], relevance: Relevance) -> str:
-        return why_unanswerable(asked, [paper for paper, _ in found], relevance, thresholds(self.embedder))
+    def _ranker_for(self, asked: Asked) -> Ranker:
+        return self._untold if asked.is_lost and self._untold else self._ranker
+
+    def _why_unanswerable(self, asked: Asked, found: Sequence[tuple[Paper, Hit]], relevance: Relevance) -> str:
+        limits = UNTELLABLE if asked.is_lost and self._untold else thresholds(self.embedder)
+        return why_unanswerable(asked.standalone, [paper for paper, _ in found], relevance, limits)
 
 
 def _reader_for(embedder: Embedder) -> Embedder:
@@ -243,9 +248,15 @@ def _reader_for(embedder: Embedder) -> Embedder:
     return reader()
 
 
-def _set_aside(aside: Sequence[str]) -> str:
-    said = " and ".join(f"“{phrase}”" for phrase in aside)
-    return f"Left aside {said}: this collection does not say so much of its papers."
+def _interleaved(
+    searches: Sequence[Sequence[tuple[Paper, Hit]]], k: int, also: Sequence[tuple[Paper, Hit]]
+) -> tuple[tuple[Paper, Hit], ...]:
+    """At most k papers of several searches, the best of each first, none twice; then those of `also`."""
+    found: dict[str, tuple[Paper, Hit]] = {}
+    for pair in (pair for row in zip_longest(*searches) for pair in row if pair):
+        if len(found) < k:
+            found.setdefault(pair[0].id, pair)
+    return tuple((found | {pair[0].id: pair for pair in also if pair[0].id not in found}).values())
 
 
 def _met_by_none(scope: Scope | None, unmet: Sequence[str]) -> str:

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from rag.markers import normalised, restored
 from rag.prompt import led_in
+from rag.repair import backed
 from rag.sentences import sentence_spans
-from rag.support import supports
 from rag.types import Claim, Prompt, Quote
 
 _MARKER = re.compile(r"\s*\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
@@ -35,6 +36,10 @@ class Numbering:
         for paper_id in used:
             self.number(paper_id)
 
+    def copy(self) -> Numbering:
+        """The same numbers, apart from these."""
+        return Numbering(self._numbers)
+
     def number(self, paper_id: str) -> int:
         """The paper's number; a paper not met before gets the next."""
         return self._numbers.setdefault(paper_id, len(self._numbers) + 1)
@@ -52,14 +57,14 @@ class Citer:
 
     def __post_init__(self) -> None:
         self._titles = {paper.id: paper.title for paper in self.prompt.papers}
-        whole = [form for quote in self.prompt.evidence for form in self._verbatim(quote)]
+        whole = ["".join(normalised([form])) for quote in self.prompt.evidence for form in self._verbatim(quote)]
         # Without its full stop too: a model may write "the paper's words [1]."
         self._forms = tuple(dict.fromkeys(whole + [form.rstrip(_STOP) for form in whole]))
 
     def claims(self, pieces: Iterable[str]) -> Iterator[tuple[str, Claim]]:
         """(separator, claim) for each sentence as soon as it is whole; the separators and texts make the answer."""
         rest = ""
-        for word in _by_words(pieces):
+        for word in _by_words(normalised(pieces)):
             rest += word
             while (cut := self._whole_sentence(rest)) is not None:
                 yield from self._claim(rest[:cut])
@@ -108,19 +113,27 @@ class Citer:
             if ending is None:
                 continue
             keys = _keys(ending["run"])
-            for text in (sentence[:end], sentence[:end] + ending["stop"]):
+            for text in (restored(sentence[:end]), restored(sentence[:end]) + ending["stop"]):
                 if any(text in self._verbatim(quote) for quote in self._offered(keys)):
                     return text, keys
         return None
 
     def _free(self, sentence: str) -> Claim | None:
         """A sentence in a model's own words, with markers anywhere; None when it has no words."""
-        said = _LIST_ITEM.sub("", _RUN.sub(_intervals, sentence).strip(), count=1)
-        found = tuple(dict.fromkeys(quote for run in _RUN.findall(sentence) for quote in self._cited(_keys(run))))
+        bare = _RUN.sub(_intervals, sentence).strip()
+        said = restored(_LIST_ITEM.sub("", bare, count=1)).strip("*_ ")
         if not any(char.isalnum() for char in said):
+            for run in _RUN.findall(sentence):
+                self._cited(_keys(run))
             return None
-        text = _RUN.sub(lambda run: _intervals(run) + self._markers(self._offered(_keys(run.group()))), sentence)
-        return Claim(text.strip(), self._numbers(found), found, supports(said, found))
+        cited = tuple(dict.fromkeys(quote for run in _RUN.findall(sentence) for quote in self._cited(_keys(run))))
+        found = backed(said, cited, self.prompt)
+        if found.corrected:
+            text = _before_stop(restored(bare), self._markers(found.quotes))
+        else:
+            text = _RUN.sub(lambda run: _intervals(run) + self._markers(self._offered(_keys(run.group()))), sentence)
+        ok, reason = found.support.ok, found.support.reason
+        return Claim(restored(text).strip(), self._numbers(found.quotes), found.quotes, ok, reason, found.corrected)
 
     def _cited(self, keys: Sequence[int]) -> tuple[Quote, ...]:
         """What the keys stand for; those that stand for nothing are counted. Called once a key."""
@@ -137,6 +150,13 @@ class Citer:
     def _markers(self, quotes: Sequence[Quote]) -> str:
         numbers = dict.fromkeys(self.numbering.number(quote.paper_id) for quote in quotes)
         return " " * bool(numbers) + "".join(f"[{number}]" for number in numbers)
+
+
+def _before_stop(text: str, markers: str) -> str:
+    """The sentence with its markers before its full stop."""
+    body = text.rstrip("*_ ")
+    stop = len(body.rstrip(_STOP + "。！？"))
+    return body[:stop] + markers + body[stop:] + text[len(body) :]
 
 
 def _by_words(pieces: Iterable[str]) -> Iterator[str]:

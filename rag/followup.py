@@ -52,7 +52,7 @@ def standalone(question: str, history: Sequence[Turn]) -> Standalone:
     told = [turn.paper_ids for turn in history if turn.role == "assistant" and turn.paper_ids]
     if asked and told and (chosen := _chosen(question, told)):
         return Standalone(question, _subject(asked), chosen, chosen=True)
-    if not asked or not _leans(question):
+    if not asked or not leans(question):
         return Standalone(question)
     return Standalone(question, _subject(asked), told[-1] if told else ())
 
@@ -71,7 +71,8 @@ def _chosen(question: str, told: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return told[-1][at : at + 1] if len(told[-1]) > 1 else ()
 
 
-def _leans(question: str) -> bool:
+def leans(question: str) -> bool:
+    """Whether an English question needs the conversation to be understood."""
     if names(question) and not re.match(r"\s*(?:and|but|what about|how about)\b", question, re.IGNORECASE):
         return False
     return bool(_LEANS.search(question)) or len(content_words(question)) < _SHORT
@@ -79,4 +80,4 @@ def _leans(question: str) -> bool:
 
 def _subject(asked: Sequence[str]) -> str:
     """The last question that did not itself lean on another."""
-    return next((question for question in reversed(asked) if not _leans(question)), asked[0]).rstrip(" ?.!")
+    return next((question for question in reversed(asked) if not leans(question)), asked[0]).rstrip(" ?.!")

@@ -5,14 +5,34 @@ One sentence says that the abstracts do not answer, shared by prompts, parser an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from rag.followup import Standalone
 from rag.relevance import Relevance
+from rag.text import words
 from rag.types import Paper, Prompt, Turn
 from vectorstore.passage import Hit
 
 ABSTENTION = "The abstracts don't say."
+# What models write instead of it, of the papers or of themselves.
+_ABSTAINS = re.compile(
+    r"(?:(?:unfortunately|sorry|based on [^,]{3,60}|from [^,]{3,60}),?\s+)?(?:"
+    r"(?:the|these|this|none of the)\s+(?:\w+\s+){0,3}"
+    r"(?:abstracts?|sentences?|papers?|context|texts?|passages?|information|sources?|evidence)\b(?:\s+\w+){0,3}?\s+"
+    r"(?:(?:do|does|did) not|don['’]t|doesn['’]t|didn['’]t|say nothing|provides? no|contains? no|mentions? no)"
+    r"|(?:it|this|that) is not (?:\w+ ){0,2}(?:said|stated|mentioned|specified|provided|given|answered)"
+    r"|there is no (?:\w+ ){0,2}(?:information|mention|answer|evidence)"
+    r"|i(?:['’]m sorry|['’]m| am sorry| am)?,?\s*(?:but )?(?:i )?(?:do not|don['’]t|cannot|can['’]t|could not|unable)\b"
+    r")",
+    re.IGNORECASE,
+)
+
+
+def is_abstention(text: str) -> bool:
+    """Whether a sentence, without markers, says that the abstracts do not answer, however a model words it."""
+    said = words(text)
+    return said == words(ABSTENTION) or bool(_ABSTAINS.match(text.strip("*_ ")))
 
 
 def build_prompt(

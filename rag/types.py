@@ -72,6 +72,7 @@ class Prompt:
     key i + 1, and an LLM cites by writing [i + 1]. relevance: of each piece of evidence to the question, higher
     is better, comparable within one prompt only. hits: what the search found, one a paper, best first.
     history: earlier turns, oldest first. context: what a follow-up leaves unsaid, "" when the question stands alone.
+    language: of the question (ISO 639-1), when it is not that of the abstracts, else "".
     """
 
     question: str
@@ -81,6 +82,7 @@ class Prompt:
     hits: tuple[Hit, ...] = ()
     history: tuple[Turn, ...] = ()
     context: str = ""
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +102,16 @@ class Claim:
     """One sentence of an answer.
 
     text: with its [n] markers. references: the numbers cited, ascending. quotes: the words that support it.
-    supported: whether they do.
+    supported: whether they do. reason: what they do not say, "" when supported. corrected: whether the model cited
+    other words or none, and these were found to say so.
     """
 
     text: str
     references: tuple[int, ...]
     quotes: tuple[Quote, ...]
     supported: bool = True
+    reason: str = ""
+    corrected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +132,8 @@ class Answer:
     nearest: on an abstention, the papers that came nearest, best first. notices: calm remarks for the reader.
     timings_ms: stage → milliseconds ("retrieve", "rerank", "first_word", "total"). done: False while it grows.
     filter: which papers it could rest on, None for all of the index. searched: what was looked for, when that is not
-    the question itself: a follow-up made to stand alone, or a question without its constraints.
+    the question itself: a follow-up made to stand alone, or a question without its constraints. dropped: sentences of
+    the model that are left out of the text, for want of support.
     """
 
     question: str
@@ -145,3 +151,4 @@ class Answer:
     done: bool = True
     filter: Scope | None = None
     searched: str = ""
+    dropped: tuple[Claim, ...] = ()

@@ -6,16 +6,21 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from time import perf_counter
+from typing import Literal
 
 from rag.cite import Citer
 from rag.errors import BackendError
+from rag.language import abstention_in
 from rag.llm import LLM
-from rag.prompt import ABSTENTION
+from rag.prompt import is_abstention
 from rag.quote import QuoteLLM
-from rag.text import words
+from rag.thinking import Spoken
 from rag.types import Answer, Claim, Prompt, Quote, Reference
 
+Unsupported = Literal["mark", "drop"]
+
 _NEAREST = 3
+_REPEATS = 3  # sentences said before; a model that repeats itself does not come to an end
 _MARKER = re.compile(r"\[\d+\]")
 
 
@@ -43,7 +48,9 @@ def abstained(base: Answer, reason: str, prompt: Prompt, clock: Clock) -> Answer
     clock.since("total")
     return replace(
         base,
-        text=ABSTENTION,
+        text=abstention_in(prompt.language or "en"),
+        claims=(),
+        references=(),
         abstained=True,
         abstain_reason=reason,
         nearest=prompt.papers[:_NEAREST],
@@ -52,45 +59,101 @@ def abstained(base: Answer, reason: str, prompt: Prompt, clock: Clock) -> Answer
     )
 
 
-def written(base: Answer, llm: LLM, citer: Citer, clock: Clock) -> Iterator[Answer]:
-    """The answer after each claim, and at last the finished one, with the same claims.
+def written(base: Answer, llm: LLM, citer: Citer, clock: Clock, unsupported: Unsupported = "mark") -> Iterator[Answer]:
+    """The answer after each claim, and at last the finished one.
 
-    When the LLM fails, what it had said is kept; when it had said nothing, the papers' own sentences answer instead.
+    When the LLM fails, what it had said is kept and the papers' own sentences complete it; when nothing that it said is
+    supported, they answer instead. unsupported: whether a sentence that its quotes do not support is marked, or dropped
+    (then it stands in `dropped`).
     """
-    answer = base
+    answer, failure = base, ""
     try:
-        for answer in _growing(base, llm, citer, clock):
+        for answer in _growing(base, llm, citer, clock, unsupported):
             yield answer
     except BackendError as error:
-        answer = replace(answer, notices=(*answer.notices, _fallen_back(error, answer)))
-        if not answer.claims:
-            for grown in _growing(answer, QuoteLLM(), citer, clock):
-                yield (answer := grown)
+        failure = f"{str(error)[0].upper()}{str(error)[1:]}"
+    backed = any(claim.supported for claim in answer.claims)
+    if not failure and not backed and _gave_up(answer):
+        yield abstained(answer, "The model found no answer in the abstracts.", citer.prompt, clock)
+        return
+    if failure or not backed:
+        kept = answer if backed else replace(base, dropped=(*answer.dropped, *answer.claims))
+        answer = replace(kept, notices=(*kept.notices, _filled_in(failure, answer, backed=backed)))
+        for grown in _completed(answer, citer, clock):
+            yield (answer := grown)
     clock.since("total")
     if not answer.claims:
-        yield abstained(answer, "The model found no answer in the abstracts.", citer.prompt, clock)
+        yield abstained(answer, "No sentence of the abstracts answers.", citer.prompt, clock)
     else:
-        yield replace(answer, notices=answer.notices + _remarks(citer), timings_ms=clock.laps, done=True)
+        yield replace(answer, notices=answer.notices + _remarks(answer, citer, llm), timings_ms=clock.laps, done=True)
 
 
-def _fallen_back(error: BackendError, answer: Answer) -> str:
-    instead = "the answer ends there" if answer.claims else "the papers' own sentences answer instead"
-    return f"{str(error)[0].upper()}{str(error)[1:]}; {instead}."
-
-
-def _growing(base: Answer, llm: LLM, citer: Citer, clock: Clock) -> Iterator[Answer]:
-    answer = base
-    for separator, claim in citer.claims(llm.stream(citer.prompt)):
-        clock.since("first_word")
-        if _says_nothing(claim):
+def _growing(base: Answer, llm: LLM, citer: Citer, clock: Clock, unsupported: Unsupported) -> Iterator[Answer]:
+    spoken = Spoken(llm.stream(citer.prompt), llm.spec)
+    fresh = citer.numbering.copy()
+    while True:
+        yield from _said(base, spoken, citer, clock, unsupported)
+        if not spoken.restarted:
             return
-        answer = _grown(answer, separator, claim, citer)
+        # What came before was a thought without a beginning.
+        citer.numbering, citer.invented = fresh.copy(), 0
+        yield base
+
+
+def _said(base: Answer, pieces: Spoken, citer: Citer, clock: Clock, unsupported: Unsupported) -> Iterator[Answer]:
+    answer = base
+    seen: set[str] = set()
+    repeats = 0
+    for separator, claim in citer.claims(pieces):
+        clock.since("first_word")
+        bare = _MARKER.sub("", claim.text).strip()
+        repeats += bare in seen
+        if repeats >= _REPEATS or (is_abstention(bare) and not claim.supported):
+            # A model that gives up after all does not take back what it has shown.
+            if not answer.claims and repeats < _REPEATS:
+                yield replace(answer, dropped=(*answer.dropped, claim))
+            return
+        if bare in seen:
+            continue
+        seen.add(bare)
+        answer = (
+            _left_out(answer, claim)
+            if unsupported == "drop" and not claim.supported
+            else _grown(answer, separator, claim, citer)
+        )
         yield answer
 
 
-def _says_nothing(claim: Claim) -> bool:
-    """Whether a claim is the abstention, however a model sets its apostrophe, full stop or markers."""
-    return words(_MARKER.sub("", claim.text)) == words(ABSTENTION)
+def _gave_up(answer: Answer) -> bool:
+    """Whether the model said that there is no answer, and nothing else."""
+    return not answer.claims and len(answer.dropped) == 1 and is_abstention(_MARKER.sub("", answer.dropped[0].text))
+
+
+def _completed(answer: Answer, citer: Citer, clock: Clock) -> Iterator[Answer]:
+    """The answer with those sentences of the papers that answer and are not quoted in it yet, as a paragraph more."""
+    quoted = {quote for claim in answer.claims for quote in claim.quotes}
+    first = True
+    for separator, claim in citer.claims(QuoteLLM().stream(citer.prompt)):
+        clock.since("first_word")
+        if claim.quotes and not set(claim.quotes) <= quoted:
+            answer = _grown(answer, "\n\n" if first else separator, claim, citer)
+            first = False
+            yield answer
+
+
+def _filled_in(failure: str, answer: Answer, *, backed: bool) -> str:
+    if backed:
+        return f"{failure}; what it had said stays, and the papers' own sentences complete it."
+    what = failure or (
+        "Nothing that the model wrote stands in the abstracts"
+        if answer.claims or answer.dropped
+        else "The model wrote nothing"
+    )
+    return f"{what}; the papers' own sentences answer instead."
+
+
+def _left_out(answer: Answer, claim: Claim) -> Answer:
+    return replace(answer, dropped=(*answer.dropped, claim))
 
 
 def _grown(answer: Answer, separator: str, claim: Claim, citer: Citer) -> Answer:
@@ -110,8 +173,18 @@ def _references(claims: tuple[Claim, ...], citer: Citer) -> tuple[Reference, ...
     return tuple(sorted(made, key=lambda reference: reference.number))
 
 
-def _remarks(citer: Citer) -> tuple[str, ...]:
-    if not citer.invented:
-        return ()
-    many = "markers that point" if citer.invented > 1 else "marker that points"
-    return (f"The model wrote {citer.invented} reference {many} to no paper; removed.",)
+def _remarks(answer: Answer, citer: Citer, llm: LLM) -> tuple[str, ...]:
+    """What a reader should know of how the answer came about."""
+    corrected = sum(claim.corrected for claim in answer.claims)
+    found = (
+        (citer.invented, "{} of its references pointed to no paper and {} removed", "was", "were"),
+        (corrected, "at {} of its sentences the reference was wrong or missing and {} put right", "was", "was"),
+        (len(answer.dropped), "{} of its sentences {} not supported by the abstracts and left out", "was", "were"),
+    )
+    said = [text.format(count, one if count == 1 else more) for count, text, one, more in found if count]
+    notices = [f"Of what the model wrote: {'; '.join(said)}."] if said and llm.spec != QuoteLLM.spec else []
+    if citer.prompt.language and llm.spec != QuoteLLM.spec:
+        notices.append(
+            "The abstracts are in another language: numbers and names were checked against the quotes, the wording not."
+        )
+    return tuple(notices)

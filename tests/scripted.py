@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rag.errors import BackendError
 from rag.types import Prompt
 
 
@@ -20,3 +21,19 @@ class ScriptedLLM:
         """The pieces, one by one."""
         self.prompts.append(prompt)
         yield from self.pieces
+
+
+class RewritingLLM(ScriptedLLM):
+    """The same, which also completes texts: it says `reply`, or raises it. asked: (system, text) of each so far."""
+
+    def __init__(self, pieces: Sequence[str], reply: str | BackendError) -> None:
+        super().__init__(pieces)
+        self.reply = reply
+        self.asked: list[tuple[str, str]] = []
+
+    def complete(self, system: str, text: str) -> str:
+        """The reply."""
+        self.asked.append((system, text))
+        if isinstance(self.reply, BackendError):
+            raise self.reply
+        return self.reply

@@ -13,20 +13,22 @@ from typing import Any
 import pytest
 from fakes import KeywordEmbedder
 from jsonschema import Draft202012Validator, ValidationError
-from scripted import ScriptedLLM
+from scripted import RewritingLLM, ScriptedLLM
 
 import rag
 from rag.answer_json import to_json
 from rag.assistant import Assistant, papers_in
 from rag.embed import make_embedder
-from rag.errors import UsageError
+from rag.errors import BackendError, UsageError
 from rag.index import index_papers
+from rag.language import abstention_in, abstentions
 from rag.opening import opened_for_writing
 from rag.prompt import ABSTENTION
 from rag.quote import QuoteLLM
 from rag.text import search_words
 from rag.types import Answer, Paper, Turn
 from vectorstore.errors import StoreMismatch, StoreMissing
+from vectorstore.passage import Vector
 from vectorstore.store import VectorStore
 
 MINED = "How many MCP repositories did the fault study mine?"
@@ -54,7 +56,8 @@ def check(answer: Answer) -> dict[str, Any]:
     for quote in [quote for claim in answer.claims for quote in claim.quotes]:
         assert abstracts[quote.paper_id][quote.start : quote.end] == quote.text
     if answer.abstained:
-        assert (answer.text, answer.claims, answer.references) == (ABSTENTION, (), ())
+        assert (answer.claims, answer.references) == ((), ())
+        assert answer.text in abstentions()
         assert answer.abstain_reason
     else:
         assert answer.claims
@@ -241,8 +244,13 @@ def test_a_model_may_abstain(sample_index: Path, said: str) -> None:
 
 
 @pytest.mark.parametrize("pieces", [[], [""], [" \n"], ["[1]"], ["..."]])
-def test_a_model_that_says_nothing_abstains(sample_index: Path, pieces: list[str]) -> None:
-    assert scripted(sample_index, pieces)[0].abstained
+def test_when_a_model_says_nothing_the_papers_answer(sample_index: Path, pieces: list[str]) -> None:
+    answer, _ = scripted(sample_index, pieces)
+    assert not answer.abstained
+    assert answer.claims
+    assert all(claim.supported for claim in answer.claims)
+    assert answer.references[0].paper.id == "sample-10"
+    assert answer.notices[0].endswith("the papers' own sentences answer instead.")
 
 
 def test_a_models_sentence_is_checked_against_what_it_cites(sample_index: Path) -> None:
@@ -258,7 +266,7 @@ def test_a_models_sentence_is_checked_against_what_it_cites(sample_index: Path) 
     assert [claim.supported for claim in answer.claims][1:] == [False, False, False]
     assert [reference.paper.id for reference in answer.references] == [paper.paper_id]
     assert len(answer.notices) == 1
-    assert "1 reference marker that points to no paper" in answer.notices[0]
+    assert answer.notices[0] == "Of what the model wrote: 1 of its references pointed to no paper and was removed."
 
 
 def test_a_model_that_quotes_is_supported(sample_index: Path) -> None:
@@ -285,6 +293,157 @@ def test_a_model_is_told_the_conversation(sample_index: Path) -> None:
     assert (prompt.question, prompt.history) == ("Why?", history)
     assert "partition function" in prompt.context
     assert "sample-10" in {paper.id for paper in prompt.papers}
+
+
+# --- questions that an LLM rewrites, and languages -----------------------------------------------------------------
+
+CHINESE = "哪种滤波器避免了配分函数？"
+WHY = "Why does the Score Kalman Filter avoid the partition function?"
+TOLD = (Turn("user", FILTER), Turn("assistant", "The Score Kalman Filter. [1]", ("sample-10",)))
+
+
+def rewriting(
+    index: Path, question: str, reply: str | BackendError, history: Sequence[Turn] = (), k: int | None = None
+) -> tuple[Answer, RewritingLLM]:
+    llm = RewritingLLM(["x [1]."], reply)
+    with Assistant.open(index=index, llm=llm, k=k) as bot:
+        answer = bot.ask(question, history)
+    check(answer)
+    return answer, llm
+
+
+def test_a_chinese_question_finds_its_paper_and_is_put_to_the_model_in_chinese(sample_index: Path) -> None:
+    answer, llm = rewriting(sample_index, CHINESE, FILTER)
+    assert (answer.question, answer.searched) == (CHINESE, FILTER)
+    assert answer.hits[0].passage.paper_id == "sample-10"
+    (prompt,) = llm.prompts
+    assert (prompt.question, prompt.context, prompt.language) == (CHINESE, FILTER, "zh")
+    assert not any("question is in" in notice for notice in answer.notices)
+
+
+def test_a_chinese_question_that_the_abstracts_do_not_answer_is_told_so_in_chinese(sample_index: Path) -> None:
+    answer, llm = rewriting(sample_index, "法国的首都是哪里？", FRANCE)
+    assert (answer.abstained, answer.text) == (True, abstention_in("zh"))
+    assert llm.prompts == []
+
+
+@pytest.mark.parametrize("reply", ["", CHINESE, BackendError("the LLM scripted failed (Told)")])
+def test_a_question_that_cannot_be_translated_is_searched_as_it_is(
+    sample_index: Path, reply: str | BackendError
+) -> None:
+    answer, _ = rewriting(sample_index, CHINESE, reply)
+    assert answer.searched == ""
+    assert answer.notices[0] == (
+        "The question is in Chinese, and the LLM could not put it into English; it was searched as it is."
+    )
+
+
+def test_a_follow_up_is_rewritten_and_stays_with_its_paper(sample_index: Path) -> None:
+    answer, llm = rewriting(sample_index, "Why?", WHY, TOLD)
+    assert answer.searched == WHY
+    assert answer.hits[0].passage.paper_id == "sample-10"
+    assert (llm.prompts[0].question, llm.prompts[0].context, llm.prompts[0].language) == ("Why?", WHY, "")
+    assert "Score Kalman Filter" in llm.asked[0][1]
+
+
+@pytest.mark.parametrize("reply", ["", "I'm sorry, I can't?", BackendError("the LLM scripted failed (Told)")])
+def test_where_rewriting_fails_a_follow_up_goes_by_the_rules(sample_index: Path, reply: str | BackendError) -> None:
+    answer, llm = rewriting(sample_index, "Why?", reply, TOLD)
+    assert answer.searched == f"Why? ({FILTER.rstrip('?')})"
+    assert not any("LLM" in notice and "put it into" in notice for notice in answer.notices)
+    assert "sample-10" in {paper.id for paper in llm.prompts[0].papers}
+
+
+@pytest.mark.parametrize("history", [(), TOLD])
+@pytest.mark.parametrize("question", [MINED, FILTER, FRANCE])
+def test_what_stands_alone_costs_no_call(sample_index: Path, question: str, history: tuple[Turn, ...]) -> None:
+    answer, llm = rewriting(sample_index, question, "Something else?", history)
+    assert llm.asked == []
+    assert answer.searched == ""
+
+
+SIDED = "What is the difference between the Score Kalman Filter and MCP-Injector?"
+SIDES = f"{SIDED}\n{FILTER}\n{MINED}"
+
+
+def test_both_sides_of_a_comparison_are_read(sample_index: Path) -> None:
+    answer, llm = rewriting(sample_index, SIDED, SIDES, k=3)
+    found = [hit.passage.paper_id for hit in answer.hits]
+    assert {"sample-10", "sample-11"} <= set(found)
+    assert len(found) == len(set(found)) == 3
+    assert answer.searched == ""
+    assert llm.prompts[0].question == SIDED
+    alone, _ = rewriting(sample_index, SIDED, "", k=3)
+    assert found[0] == alone.hits[0].passage.paper_id
+    one, _ = rewriting(sample_index, SIDED, SIDES, k=1)
+    assert [hit.passage.paper_id for hit in one.hits] == found[:1]
+
+
+def test_years_hold_in_whatever_words(sample_index: Path) -> None:
+    answer, llm = rewriting(sample_index, "Are there others since 1990?", "Which other filters avoid sampling?", TOLD)
+    assert answer.filter is not None
+    assert answer.filter.only.first_year == 1990
+    assert llm.prompts[0].question == "Are there others since 1990?"
+    answer, _ = rewriting(sample_index, "1990 年以来的论文中，哪种滤波器避免了配分函数？", f"{FILTER[:-1]} since 1990?")
+    assert answer.filter is not None
+    assert (answer.filter.only.first_year, answer.searched) == (1990, FILTER)
+    assert answer.hits[0].passage.paper_id == "sample-10"
+
+
+def test_the_quote_backend_says_what_a_foreign_question_needs(bot: Assistant) -> None:
+    answer = bot.ask("Welcher Filter vermeidet die Zustandssumme?")
+    check(answer)
+    assert answer.notices[0] == (
+        "The question is in German, the abstracts in English; the default embedder reads English alone. Set an LLM "
+        "(--llm), or a multilingual embedder such as st:intfloat/multilingual-e5-small."
+    )
+    assert not any(notice.startswith("Read ") for notice in answer.notices)  # no German word is "mended"
+    if answer.abstained:
+        assert answer.text == abstention_in("de")
+    assert not any("question is in" in notice for notice in bot.ask(FILTER).notices)
+
+
+class Bilingual(KeywordEmbedder):
+    """A KeywordEmbedder that knows two of its words in German, too."""
+
+    def embed_query(self, text: str) -> Vector:
+        """(9,)."""
+        return super().embed_query(text.replace("Teilchen", "particle").replace("Wirkstoff", "drug"))
+
+
+def test_an_embedder_that_knows_the_language_answers_without_an_llm(store_folder: Path) -> None:
+    with VectorStore.open(store_folder, search_words) as store:
+        answer = Assistant(store, Bilingual(), QuoteLLM()).ask("Was macht der Wirkstoff mit Mäusen?")
+    check(answer)
+    assert answer.references[0].paper.id == "cancer"
+    assert answer.notices == (
+        "The question is in German, the abstracts in English: whether they answer it was not checked.",
+    )
+
+
+def test_ask_takes_an_llm_that_cannot_be_hashed_and_keeps_its_index_open(sample_index: Path) -> None:
+    class Unhashable(ScriptedLLM):
+        __hash__ = None  # type: ignore[assignment]
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+    first, second = Unhashable(["x [1]."]), Unhashable(["y [1]."])
+    for llm in (first, second, first):
+        check(rag.ask(FILTER, index=str(sample_index), llm=llm))
+    assert (len(first.prompts), len(second.prompts)) == (2, 1)
+    assert rag._opened.cache_info().misses == 2
+
+
+def test_unsupported_sentences_are_marked_or_dropped(sample_index: Path) -> None:
+    _, llm = scripted(sample_index, ["x"])
+    supported = f"{llm.prompts[0].evidence[0].text} [1]"
+    llm = ScriptedLLM([f"{supported} It has 4,711 parts [1]."])
+    marked = rag.ask(FILTER, index=str(sample_index), llm=llm)
+    dropped = rag.ask(FILTER, index=str(sample_index), llm=llm, unsupported="drop")
+    assert [claim.supported for claim in marked.claims] == [True, False]
+    assert [claim.supported for claim in dropped.claims] == [True]
+    check(dropped)
 
 
 # --- indexes ------------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ ONLY_IN = {
     "onnxruntime": ("rag/minilm.py",),
     "tokenizers": ("rag/minilm.py", "eval/reader_train.py"),
     "onnx": ("rag/bert_graph.py",),
+    "py3langid": ("rag/language.py",),
     "sqlite3": ("vectorstore/*.py",),
     "httpx": ("vectorstore/dense.py",),
     "filelock": ("vectorstore/lock.py",),
