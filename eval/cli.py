@@ -16,6 +16,7 @@ import click
 from eval.abstention import judged, table
 from eval.beir import Collection, read_collection
 from eval.bench import BASELINE, CORPUS, compared, ratio
+from eval.cli_support import COMMANDS
 from eval.errors import EvalError
 from eval.retrieval import MEASURES, measures
 from eval.run import Run, run
@@ -192,6 +193,10 @@ def speed(index: str, questions: Path, limit: int, out: Path | None) -> None:
         click.echo(f"{name:<36}{value:>12,.{0 if value >= 1000 else 3}f}")
     if out:
         out.write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
+
+
+for _command in COMMANDS:
+    cli.add_command(_command)
 
 
 def _searched(
