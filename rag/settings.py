@@ -10,27 +10,34 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from dotenv import dotenv_values
 from platformdirs import user_data_path
 
 from rag.embed import DEFAULT_EMBEDDER
 from rag.errors import UsageError
+from rag.limits import DEFAULT_LIMITS, Limits
 from rag.llm import DEFAULT_LLM
 from rag.rerank import DEFAULT_RERANKER
-from rag.specs import PROVIDERS
+from rag.specs import KEYS, bare
 
 FILE = "footnote.toml"
+
+_ASKED = 400  # tokens: the rules, a question and a sentence or two
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What can be set. name: as in footnote.toml; the variable is FOOTNOTE_<NAME>. least: of a number."""
+    """What can be set. name: as in footnote.toml; the variable is FOOTNOTE_<NAME>. least: of a number. among: the
+    words that it may be, () for any.
+    """
 
     name: str
     default: str | int
     help: str
     least: int = 0
+    among: tuple[str, ...] = ()
 
     @property
     def variable(self) -> str:
@@ -43,6 +50,17 @@ def _table() -> tuple[Setting, ...]:
         Setting("index", str(user_data_path("footnote") / "index"), "folder of the index"),
         Setting("embedder", DEFAULT_EMBEDDER, "what turns text into vectors; an index keeps the one that made it"),
         Setting("llm", DEFAULT_LLM, "what writes the answer"),
+        Setting(
+            "llm_timeout", int(DEFAULT_LIMITS.seconds), "seconds that a chat model may take for an answer", least=1
+        ),
+        Setting("llm_max_tokens", DEFAULT_LIMITS.tokens, "tokens that an answer may have", least=16),
+        Setting(
+            "llm_context",
+            DEFAULT_LIMITS.context,
+            "tokens that question, abstracts and answer may have together",
+            least=512,
+        ),
+        Setting("unsupported", "mark", "sentences that their references do not support", among=("mark", "drop")),
         Setting("k", 6, "papers read for an answer", least=1),
         Setting("reranker", DEFAULT_RERANKER, "what puts the papers found in order once more"),
         Setting("rerank_ms", 1500, "milliseconds that it may take", least=1),
@@ -58,6 +76,10 @@ class Settings:
     index: str
     embedder: str
     llm: str
+    llm_timeout: int
+    llm_max_tokens: int
+    llm_context: int
+    unsupported: Literal["mark", "drop"]
     k: int
     reranker: str
     rerank_ms: int
@@ -84,9 +106,19 @@ class Settings:
         """Whether somebody chose the value."""
         return self.sources[name] != "default"
 
+    @property
+    def limits(self) -> Limits:
+        """What a chat model may take; UsageError when an answer leaves no room for what it is to be about."""
+        if self.llm_context < self.llm_max_tokens + _ASKED:
+            raise UsageError(
+                f"llm_context is {self.llm_context} tokens and llm_max_tokens {self.llm_max_tokens}: "
+                f"at least {_ASKED} have to be left for the question and the abstracts"
+            )
+        return Limits(self.llm_timeout, self.llm_max_tokens, self.llm_context)
+
     def rows(self) -> tuple[tuple[str, str, str, str], ...]:
         """(name, value, source, what it is) of each setting."""
-        return tuple((s.name, str(getattr(self, s.name)), self.sources[s.name], s.help) for s in _table())
+        return tuple((s.name, bare(str(getattr(self, s.name))), self.sources[s.name], s.help) for s in _table())
 
 
 def _places(arguments: Mapping[str, object]) -> tuple[tuple[str, Mapping[str, object]], ...]:
@@ -100,9 +132,8 @@ def _places(arguments: Mapping[str, object]) -> tuple[tuple[str, Mapping[str, ob
 
 def export_keys() -> None:
     """Put the providers' keys of a .env file into the environment, where their libraries look; what is set stays."""
-    for _, variable in PROVIDERS.values():
-        key = _dotenv(Path(".env")).get(variable) if variable else None
-        if key:
+    for variable in KEYS:
+        if key := _dotenv(Path(".env")).get(variable):
             os.environ.setdefault(variable, key)
 
 
@@ -141,6 +172,8 @@ def _checked(setting: Setting, value: object, source: str) -> str | int:
 def _text(setting: Setting, value: object, source: str) -> str:
     if not isinstance(value, str | Path) or not str(value).strip():
         raise UsageError(f"{setting.name} must be a word or a name, not {value!r} (from {source})")
+    if setting.among and value not in setting.among:
+        raise UsageError(f"{setting.name} must be {' or '.join(setting.among)}, not {value!r} (from {source})")
     # In a command line the shell has replaced the ~; in a file nobody has.
     home = setting.name == "index" and str(value).startswith("~")
     return str(Path(value).expanduser()) if home else str(value)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TypeVar
+from urllib.parse import urlsplit, urlunsplit
 
 from rag.errors import MissingKey, MissingPackage, UnknownSpec
 
@@ -22,6 +23,8 @@ PROVIDERS: Mapping[str, tuple[str, str]] = {
     "mistralai": ("mistral", "MISTRAL_API_KEY"),
     "ollama": ("ollama", ""),
 }
+KEY_OF_OWN = "OPENAI_COMPATIBLE_KEY"  # for a server of one's own, which must not be sent the key for OpenAI
+KEYS = (*(variable for _, variable in PROVIDERS.values() if variable), KEY_OF_OWN)
 
 
 def make(kind: str, spec: str, table: Mapping[str, Callable[[str], T]]) -> T:
@@ -41,14 +44,28 @@ def needs_name(kind: str, provider: str, name: str, example: str) -> str:
     return name
 
 
+def bare(spec: str) -> str:
+    """The spec as it may be shown: without user, password and query in an address of a server, which may hold keys."""
+    before, at, url = spec.partition("@")
+    if not at or "//" not in url:
+        return spec
+    parts = urlsplit(url)
+    return f"{before}@{urlunsplit((parts.scheme, parts.netloc.rpartition('@')[2], parts.path, '', ''))}"
+
+
+def install_line(provider: str) -> str:
+    """The pip line that installs a provider's package."""
+    return f'pip install "footnote-qa[{PROVIDERS[provider][0]}]"'
+
+
 @contextmanager
 def provider_errors(provider: str) -> Iterator[None]:
     """Say a missing package or key of a LangChain provider in Footnote's own words."""
-    extra, variable = PROVIDERS[provider]
+    variable = PROVIDERS[provider][1]
     try:
         yield
     except ImportError as error:
-        raise MissingPackage(f'{provider} needs one more package: pip install "footnote-qa[{extra}]"') from error
+        raise MissingPackage(f"{provider} needs one more package: {install_line(provider)}") from error
     except Exception as error:
         # Each provider has an error class of its own for a missing key; all of them name the variable.
         if variable and (variable in str(error) or "api_key" in str(error)):

@@ -12,7 +12,7 @@ from rag.cite import Citer
 from rag.errors import BackendError
 from rag.language import abstention_in
 from rag.llm import LLM
-from rag.prompt import is_abstention
+from rag.prompt import is_abstention, is_refusal
 from rag.quote import QuoteLLM
 from rag.thinking import Spoken
 from rag.types import Answer, Claim, Prompt, Quote, Reference
@@ -85,7 +85,8 @@ def written(base: Answer, llm: LLM, citer: Citer, clock: Clock, unsupported: Uns
     if not answer.claims:
         yield abstained(answer, "No sentence of the abstracts answers.", citer.prompt, clock)
     else:
-        yield replace(answer, notices=answer.notices + _remarks(answer, citer, llm), timings_ms=clock.laps, done=True)
+        remarks = _remarks(answer, citer, llm) if backed else ()
+        yield replace(answer, notices=answer.notices + remarks, timings_ms=clock.laps, done=True)
 
 
 def _growing(base: Answer, llm: LLM, citer: Citer, clock: Clock, unsupported: Unsupported) -> Iterator[Answer]:
@@ -126,7 +127,10 @@ def _said(base: Answer, pieces: Spoken, citer: Citer, clock: Clock, unsupported:
 
 def _gave_up(answer: Answer) -> bool:
     """Whether the model said that there is no answer, and nothing else."""
-    return not answer.claims and len(answer.dropped) == 1 and is_abstention(_MARKER.sub("", answer.dropped[0].text))
+    if answer.claims or len(answer.dropped) != 1:
+        return False
+    said = _MARKER.sub("", answer.dropped[0].text)
+    return is_abstention(said) and not is_refusal(said)
 
 
 def _completed(answer: Answer, citer: Citer, clock: Clock) -> Iterator[Answer]:
@@ -144,10 +148,13 @@ def _completed(answer: Answer, citer: Citer, clock: Clock) -> Iterator[Answer]:
 def _filled_in(failure: str, answer: Answer, *, backed: bool) -> str:
     if backed:
         return f"{failure}; what it had said stays, and the papers' own sentences complete it."
+    wrote = (*answer.dropped, *answer.claims)
     what = failure or (
-        "Nothing that the model wrote stands in the abstracts"
-        if answer.claims or answer.dropped
-        else "The model wrote nothing"
+        "The model wrote nothing"
+        if not wrote
+        else "The model declined to answer"
+        if is_refusal(wrote[0].text)
+        else "Nothing that the model wrote stands in the abstracts"
     )
     return f"{what}; the papers' own sentences answer instead."
 

@@ -20,7 +20,7 @@ from rag.index import index_papers
 from rag.load import load_papers
 from rag.opening import opened_for_writing
 from rag.sample import sample_path
-from rag.specs import PROVIDERS
+from rag.specs import KEYS
 from rag.text import search_words
 from rag.types import Paper
 from vectorstore.store import VectorStore
@@ -96,9 +96,8 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No setting, key, index or file of the user reaches a test; each starts in an empty folder."""
-    keys = {variable for _, variable in PROVIDERS.values() if variable}
     for name in list(os.environ):
-        if name.startswith("FOOTNOTE_") or name in keys:
+        if name.startswith("FOOTNOTE_") or name in KEYS:
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)

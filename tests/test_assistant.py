@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from answers import SCHEMA, check, turns
 from fakes import KeywordEmbedder
 from jsonschema import Draft202012Validator, ValidationError
 from scripted import RewritingLLM, ScriptedLLM
 
 import rag
-from rag.answer_json import to_json
 from rag.assistant import Assistant, papers_in
 from rag.embed import make_embedder
 from rag.errors import BackendError, UsageError
 from rag.index import index_papers
-from rag.language import abstention_in, abstentions
+from rag.language import abstention_in
 from rag.opening import opened_for_writing
 from rag.prompt import ABSTENTION
 from rag.quote import QuoteLLM
@@ -35,38 +33,12 @@ MINED = "How many MCP repositories did the fault study mine?"
 FILTER = "Which filter avoids the partition function?"
 FRANCE = "What is the capital of France?"
 GPUS = "How many GPUs were used to train Wisp?"
-SCHEMA = json.loads((files("rag") / "data" / "answer.schema.json").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
 def bot(sample_index: Path) -> Iterator[Assistant]:
     with Assistant.open(index=sample_index, llm="quote") as opened:
         yield opened
-
-
-def check(answer: Answer) -> dict[str, Any]:
-    """What every answer has to keep, whatever was asked; its JSON."""
-    found: dict[str, Any] = json.loads(json.dumps(to_json(answer)))
-    Draft202012Validator(SCHEMA).validate(found)
-    papers = {reference.number: reference.paper for reference in answer.references}
-    abstracts = {paper.id: paper.abstract for paper in papers.values()}
-    assert answer.done
-    assert [reference.number for reference in answer.references] == sorted(papers)
-    assert {n for claim in answer.claims for n in claim.references} == set(papers)
-    for quote in [quote for claim in answer.claims for quote in claim.quotes]:
-        assert abstracts[quote.paper_id][quote.start : quote.end] == quote.text
-    if answer.abstained:
-        assert (answer.claims, answer.references) == ((), ())
-        assert answer.text in abstentions()
-        assert answer.abstain_reason
-    else:
-        assert answer.claims
-        assert (answer.abstain_reason, answer.nearest) == ("", ())
-    return found
-
-
-def turns(question: str, answer: Answer) -> tuple[Turn, Turn]:
-    return Turn("user", question), Turn("assistant", answer.text, tuple(r.paper.id for r in answer.references))
 
 
 # --- answers and abstentions --------------------------------------------------------------------------------------

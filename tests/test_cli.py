@@ -32,7 +32,7 @@ from vectorstore.store import VectorStore
 MINED = "How many MCP repositories did the fault study mine?"
 FILTER = "Which filter avoids the partition function?"
 FRANCE = "What is the capital of France?"
-COMMANDS = ("index", "ask", "search", "chat", "serve", "papers", "config")
+COMMANDS = ("index", "ask", "search", "chat", "serve", "llms", "papers", "config")
 SCRIPT = str(Path(sys.executable).with_name("footnote"))
 ANSWER = Draft202012Validator(json.loads((files("rag") / "data" / "answer.schema.json").read_text("utf-8")))
 

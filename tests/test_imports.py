@@ -28,7 +28,7 @@ ONLY_IN = {
     "onnx": ("rag/bert_graph.py",),
     "py3langid": ("rag/language.py",),
     "sqlite3": ("vectorstore/*.py",),
-    "httpx": ("vectorstore/dense.py",),
+    "httpx": ("vectorstore/dense.py", "rag/llms.py"),
     "filelock": ("vectorstore/lock.py",),
     "click": ("ui/*.py", "eval/cli*.py", "eval/reader_train.py"),
     "rich": ("ui/cli*.py",),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag.errors import UsageError
+from rag.limits import Limits
 from rag.settings import Settings
 from ui.cli import status
 
@@ -79,6 +80,8 @@ WRONG = [
     ("footnote.toml", b'index = ""', ("index must be", "''", "footnote.toml")),
     ("footnote.toml", b"[llm]\na = 1", ("llm must be", "{'a': 1}", "footnote.toml")),
     ("footnote.toml", b"index = 5", ("index must be", "5", "footnote.toml")),
+    ("footnote.toml", b'unsupported = "hide"', ("unsupported must be mark or drop, not 'hide'", "footnote.toml")),
+    (".env", b"FOOTNOTE_LLM_TIMEOUT=0", ("llm_timeout must be at least 1", ".env")),
     (".env", b"FOOTNOTE_K=x", ("k must be a whole number", "'x'", ".env")),
     (".env", b"\xff=", (".env cannot be read",)),
 ]
@@ -105,8 +108,23 @@ def test_a_wrong_variable_and_a_wrong_argument_are_named(monkeypatch: pytest.Mon
 
 def test_rows_tell_every_setting() -> None:
     rows = Settings.read(k=9).rows()
-    assert [name for name, *_ in rows] == ["index", "embedder", "llm", "k", "reranker", "rerank_ms", "host", "port"]
+    assert [name for name, *_ in rows] == [
+        *("index", "embedder", "llm", "llm_timeout", "llm_max_tokens", "llm_context", "unsupported"),
+        *("k", "reranker", "rerank_ms", "host", "port"),
+    ]
     assert ("k", "9", "argument", "papers read for an answer") in rows
+
+
+def test_a_chat_model_s_limits_are_settings() -> None:
+    assert Settings.read().limits == Limits() == Limits(120, 700, 4096)
+    assert Settings.read(llm_timeout=5, llm_max_tokens=50, llm_context=900).limits == Limits(5, 50, 900)
+    with pytest.raises(UsageError, match="at least 400 have to be left for the question"):
+        _ = Settings.read(llm_max_tokens=700, llm_context=1099).limits
+
+
+def test_an_address_is_shown_without_what_may_be_a_secret() -> None:
+    rows = Settings.read(llm="openai:m@https://ada:pass@host:8080/v1?key=sesame").rows()
+    assert ("llm", "openai:m@https://host:8080/v1", "argument", "what writes the answer") in rows
 
 
 def test_config_masks_keys(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -115,9 +133,9 @@ def test_config_masks_keys(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     Path("footnote.toml").write_text("k = 9\n", "utf-8")
     assert status(["config"]) == 0
     out = capsys.readouterr().out
-    assert "OPENAI_API_KEY      set (…1234)\n" in out
-    assert "ANTHROPIC_API_KEY   set\n" in out
-    assert "GOOGLE_API_KEY      not set\n" in out
+    assert "OPENAI_API_KEY        set (…1234)\n" in out
+    assert "ANTHROPIC_API_KEY     set\n" in out
+    assert "GOOGLE_API_KEY        not set\n" in out
     assert "secret" not in out
     assert "short-key" not in out
-    assert "k         9\n          from footnote.toml: papers read for an answer\n" in out
+    assert "k              9\n               from footnote.toml: papers read for an answer\n" in out

@@ -16,6 +16,7 @@ import click
 from rag.errors import FootnoteError, UsageError
 from ui.cli_ask import ask, chat, search
 from ui.cli_index import index, papers
+from ui.cli_llms import llms
 from ui.cli_serve import config, serve
 from ui.errors import PageError
 from vectorstore.errors import StoreError
@@ -42,7 +43,7 @@ def cli() -> None:
     export_keys()
 
 
-for command in (index, ask, search, chat, serve, papers, config):
+for command in (index, ask, search, chat, serve, papers, llms, config):
     cli.add_command(command)
 
 

@@ -11,7 +11,19 @@ import click
 from rag.errors import UsageError
 from ui.cli_batch import Row, each_row, opened_batch
 from ui.cli_json import json_text
-from ui.cli_options import AS_JSON, BATCH, CONSTRAINTS, EMBEDDER, INDEX, LLM, OUT, RERANKER, FilteringCommand, filters
+from ui.cli_options import (
+    AS_JSON,
+    BATCH,
+    CONSTRAINTS,
+    EMBEDDER,
+    INDEX,
+    LLM,
+    OUT,
+    RERANKER,
+    UNSUPPORTED,
+    FilteringCommand,
+    filters,
+)
 from ui.cli_text import answer_text, hits_text, tail_text
 from ui.scope_text import scope_text
 from vectorstore.filter import Filter
@@ -19,6 +31,7 @@ from vectorstore.filter import Filter
 if TYPE_CHECKING:
     from rag import Assistant
     from rag.types import Answer, Prompt, Turn
+    from rag.write import Unsupported
 
 K = click.option("-k", type=int, metavar="N", help="Papers read for an answer. [default: 6]")
 
@@ -30,6 +43,7 @@ K = click.option("-k", type=int, metavar="N", help="Papers read for an answer. [
 @EMBEDDER
 @RERANKER
 @K
+@UNSUPPORTED
 @AS_JSON
 @BATCH
 @OUT
@@ -42,6 +56,7 @@ def ask(
     embedder: str | None,
     reranker: str | None,
     k: int | None,
+    unsupported: Unsupported | None,
     as_json: bool,
     batch: str | None,
     out: str,
@@ -63,7 +78,7 @@ def ask(
       footnote ask --batch questions.jsonl --out answers.jsonl
     """
     _one_of(question, batch, out)
-    with _assistant(index, llm, embedder, k, reranker) as bot:
+    with _assistant(index, llm, embedder, k, reranker, unsupported) as bot:
         if batch is not None:
             _ask_batch(bot, batch, out, only, constraints)
             return
@@ -125,9 +140,16 @@ def search(
 @EMBEDDER
 @RERANKER
 @K
+@UNSUPPORTED
 @filters
 def chat(
-    index: str | None, llm: str | None, embedder: str | None, reranker: str | None, k: int | None, only: Filter
+    index: str | None,
+    llm: str | None,
+    embedder: str | None,
+    reranker: str | None,
+    k: int | None,
+    unsupported: Unsupported | None,
+    only: Filter,
 ) -> None:
     """Ask and ask on, in this terminal. Empty line or Ctrl-D: the end; Ctrl-C: stops an answer.
 
@@ -136,7 +158,7 @@ def chat(
     from rag.types import Turn  # noqa: PLC0415
 
     history: tuple[Turn, ...] = ()
-    with _assistant(index, llm, embedder, k, reranker) as bot:
+    with _assistant(index, llm, embedder, k, reranker, unsupported) as bot:
         click.echo(
             f"{bot.paper_count():,} papers from {bot.index}, answered by {bot.llm}. An empty line ends.",
             err=True,
@@ -194,11 +216,16 @@ def _ask_batch(bot: Assistant, batch: str, out: str, only: Filter, constraints: 
 
 
 def _assistant(
-    index: str | None, llm: str | None, embedder: str | None, k: int | None, reranker: str | None
+    index: str | None,
+    llm: str | None,
+    embedder: str | None,
+    k: int | None,
+    reranker: str | None,
+    unsupported: Unsupported | None = None,
 ) -> Assistant:
     from rag import Assistant  # noqa: PLC0415
 
-    return Assistant.open(index=index, llm=llm, embedder=embedder, k=k, reranker=reranker)
+    return Assistant.open(index=index, llm=llm, embedder=embedder, k=k, reranker=reranker, unsupported=unsupported)
 
 
 def _one_of(question: str | None, batch: str | None, out: str) -> None:

@@ -12,10 +12,17 @@ from rag.filters import make_filter
 INDEX = click.option("--index", metavar="DIR", help="Folder of the index. [default: see `footnote config`]")
 EMBEDDER = click.option("--embedder", metavar="SPEC", help="minilm (default), st:NAME_OR_FOLDER, openai:…, ollama:…")
 LLM = click.option(
-    "--llm", metavar="SPEC", help="quote (default: the papers' own sentences), openai:…, anthropic:…, ollama:…"
+    "--llm",
+    metavar="SPEC",
+    help="quote (default: the papers' own sentences), openai:…, anthropic:…, ollama:…; see `footnote llms`",
 )
 RERANKER = click.option(
     "--reranker", metavar="SPEC", help="none (default), or st:NAME_OR_FOLDER: a cross-encoder that sorts papers"
+)
+UNSUPPORTED = click.option(
+    "--unsupported",
+    type=click.Choice(["mark", "drop"]),
+    help="What becomes of a sentence that its references do not support. [default: mark]",
 )
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 BATCH = click.option(

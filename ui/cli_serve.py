@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ui.cli_options import INDEX, LLM, RERANKER
+from ui.cli_options import INDEX, LLM, RERANKER, UNSUPPORTED
 from vectorstore.errors import StoreMissing
 from vectorstore.filter import Filter
 
 if TYPE_CHECKING:
     from rag.types import Answer, Paper
+    from rag.write import Unsupported
 
 
 @click.command()
@@ -26,7 +27,15 @@ if TYPE_CHECKING:
 @INDEX
 @LLM
 @RERANKER
-def serve(host: str | None, port: int | None, index: str | None, llm: str | None, reranker: str | None) -> None:
+@UNSUPPORTED
+def serve(
+    host: str | None,
+    port: int | None,
+    index: str | None,
+    llm: str | None,
+    reranker: str | None,
+    unsupported: Unsupported | None,
+) -> None:
     """Open the chat page over the index.
 
     It is on http://127.0.0.1:7860 unless told otherwise. Ctrl-C ends it.
@@ -39,7 +48,7 @@ def serve(host: str | None, port: int | None, index: str | None, llm: str | None
     check_address(settings.host, settings.port)  # before the seconds that opening takes
     click.echo("opening …", err=True)
     try:
-        answerer: Assistant | NoIndex = Assistant.open(index=settings.index, llm=settings.llm, reranker=reranker)
+        answerer: Assistant | NoIndex = Assistant.open(settings.index, settings.llm, None, None, reranker, unsupported)
     except StoreMissing:
         answerer = NoIndex(settings.index, settings.llm)
     from ui.page import serve as serve_page  # noqa: PLC0415 - Gradio takes three seconds
@@ -80,13 +89,12 @@ def config() -> None:
     Of keys, only the last letters are shown.
     """
     from rag.settings import Settings  # noqa: PLC0415
-    from rag.specs import PROVIDERS  # noqa: PLC0415
+    from rag.specs import KEYS  # noqa: PLC0415
 
     for name, value, source, meaning in Settings.read().rows():
-        click.echo(f"{name:<10}{value}\n{'':10}from {source}: {meaning}")
-    for _, variable in PROVIDERS.values():
-        if variable:
-            click.echo(f"{variable:<20}{_masked(os.environ.get(variable, ''))}")
+        click.echo(f"{name:<15}{value}\n{'':15}from {source}: {meaning}")
+    for variable in KEYS:
+        click.echo(f"{variable:<22}{_masked(os.environ.get(variable, ''))}")
 
 
 def _masked(key: str) -> str:

@@ -27,7 +27,7 @@ def tail_text(answer: Answer) -> list[str]:
             line
             for claim in answer.claims
             if not claim.supported
-            for line in _wrapped(f"Not supported by its references: {claim.text}")
+            for line in _wrapped(f"Not supported: {claim.text} ({claim.reason})")
         ]
         lines += ["", *(line for reference in answer.references for line in _reference(reference))]
     # When the filter leaves none, the abstention's reason has said so.
