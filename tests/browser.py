@@ -57,6 +57,8 @@ PAPERS = (
     ),
 )
 
+UNSUPPORTED = "the number 7 does not stand in what it cites"
+
 
 def sentence(paper: Paper, index: int) -> Quote:
     """One sentence of an abstract as a quote."""
@@ -113,7 +115,8 @@ class Scripted:
             for paper in cited:
                 known += [paper.id] if paper.id not in known else []
                 number, quote = known.index(paper.id) + 1, sentence(paper, 1)
-                claims.append(Claim(f"{quote.text} [{number}]", (number,), (quote,), supported=paper.id != "sign"))
+                wrong = UNSUPPORTED if paper.id == "sign" else ""
+                claims.append(Claim(f"{quote.text} [{number}]", (number,), (quote,), not wrong, wrong))
                 references[number] = Reference(number, paper, (quote,))
                 text = " ".join(claim.text for claim in claims)
                 growing = Answer(

@@ -20,6 +20,7 @@ from browser import (
     FLAGS,
     HOSTILE,
     PAPERS,
+    UNSUPPORTED,
     Scripted,
     Visit,
     Visitor,
@@ -134,7 +135,7 @@ def test_a_reference_is_described_and_linked_safely(visit: Visit) -> None:
 def test_an_unsupported_sentence_is_marked(visit: Visit) -> None:
     turn = ask(visit(), "wisp and sign")
     assert "The sign code decides." in turn.locator(".unsupported").inner_text()
-    assert turn.locator(".flag").inner_text() == "not backed by the abstracts"
+    assert turn.locator(".flag").inner_text() == f"not supported: {UNSUPPORTED}"
 
 
 def test_numbers_and_open_references_outlive_the_next_question(visit: Visit, assistant: Scripted) -> None:

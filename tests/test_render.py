@@ -146,7 +146,7 @@ QUOTE = Quote("a", "One two.", 0, 8)
 ANSWER = Answer(
     "q?",
     "One <two> [1]. Guess [1] [7]. Rest",
-    (Claim("One <two> [1].", (1,), (QUOTE,)), Claim("Guess [1] [7].", (1,), (), supported=False)),
+    (Claim("One <two> [1].", (1,), (QUOTE,)), Claim("Guess [1] [7].", (1,), (), False, "<x> is not")),
     (Reference(1, PAPER, (QUOTE,)),),
     llm="quote",
 )
@@ -163,7 +163,17 @@ def test_markers_that_resolve_are_links_and_others_stay_text() -> None:
 def test_what_is_not_supported_is_marked() -> None:
     html = shown("t1", ANSWER).body
     assert re.findall(r'<span class="unsupported">(\w+)', html) == ["Guess"]
-    assert html.count('class="flag"') == 1
+    assert re.findall(r'class="flag" role="note">([^<]*)<', html) == ["not supported: &lt;x&gt; is not"]
+    bare = replace(ANSWER.claims[1], reason="")
+    assert ">not supported</span>" in shown("t1", replace(ANSWER, claims=(ANSWER.claims[0], bare))).body
+
+
+def test_a_number_that_its_sentence_does_not_cite_is_no_link() -> None:
+    """The text [1] of a claim that does not cite it, and of what no claim covers."""
+    uncited = replace(ANSWER.claims[1], references=())
+    html = shown("t1", replace(ANSWER, text=f"{ANSWER.text} [1]", claims=(ANSWER.claims[0], uncited))).body
+    assert html.count('class="cite"') == 1
+    assert html.count(" [1]") == 2
 
 
 def test_a_marker_inside_a_formula_is_left_alone() -> None:

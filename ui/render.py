@@ -21,7 +21,6 @@ from ui.scope_text import scope_text
 _MARKER = re.compile(r"[ \t]*\[(\d{1,4})\]")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _GAP = '<span class="gap"></span>'
-_FLAG = '<span class="flag" role="note">not backed by the abstracts</span>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,8 @@ def _sentence(key: str, answer: Answer, text: str, claim: Claim | None) -> str:
     html = inline(text, _markers(key, answer, claim))
     if claim is None or claim.supported:
         return html
-    return f'<span class="unsupported">{html}</span>{_FLAG}'
+    why = f": {escape(claim.reason)}" if claim.reason else ""
+    return f'<span class="unsupported">{html}</span> <span class="flag" role="note">not supported{why}</span>'
 
 
 def _markers(key: str, answer: Answer, claim: Claim | None) -> Callable[[str], str]:
@@ -107,11 +107,13 @@ def _markers(key: str, answer: Answer, claim: Claim | None) -> Callable[[str], s
 
 
 def _marker(key: str, answer: Answer, claim: Claim | None, number: int) -> str:
-    """The link of [number]; "" when no reference has that number. data-q: the words this sentence rests on."""
-    reference = next((r for r in answer.references if r.number == number), None)
-    if reference is None:
+    """The link of [number]; "" when the sentence cites no such reference. data-q: the words that it rests on."""
+    reference = next(
+        (r for r in answer.references if claim and number in claim.references and r.number == number), None
+    )
+    if claim is None or reference is None:
         return ""
-    spans = [(q.start, q.end) for q in (claim.quotes if claim else ()) if q.paper_id == reference.paper.id]
+    spans = [(quote.start, quote.end) for quote in claim.quotes if quote.paper_id == reference.paper.id]
     return (
         f'<sup><a class="cite" href="#{key}-r{number}" data-q="{keys(spans)}"'
         f' title="{escape(reference.paper.title)}" aria-label="Reference {number}">[{number}]</a></sup>'
