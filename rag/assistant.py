@@ -24,13 +24,14 @@ from rag.llm import LLM, as_llm
 from rag.prompt import build_prompt
 from rag.question import kind_of
 from rag.relevance import Ranker, Relevance
-from rag.rerank import DEFAULT_RERANKER, DEPTH, Reranker, make_reranker, reranked
+from rag.rerank import DEPTH, Reranker, make_reranker, reranked
 from rag.retrieve import NO_FILTER, retrieve
 from rag.settings import Settings
 from rag.survey import DEPTH as SURVEYED
 from rag.survey import all_of, has_topic, lead_of, nearest_of, survey
 from rag.text import search_words
 from rag.types import Answer, Paper, Prompt, Scope, Turn
+from rag.verifier import Verifier, make_verifier
 from rag.write import Clock, Unsupported, abstained, written
 from vectorstore.filter import Filter
 from vectorstore.passage import Hit
@@ -49,10 +50,12 @@ class Assistant:
         reranker: Reranker | None = None,
         rerank_ms: int = 1500,
         unsupported: Unsupported = "mark",
+        verifier: Verifier | None = None,
     ) -> None:
         """k: papers read for an answer, 1 and up. rerank_ms: how long the reranker may take, as in `reranked`.
 
         unsupported: what becomes of a sentence that its quotes do not support: "mark" or "drop".
+        verifier: what is asked of a model's sentences besides rag.support.
         """
         self._store = store
         self._embedder = embedder
@@ -61,6 +64,7 @@ class Assistant:
         self._reranker = reranker
         self._rerank_ms = rerank_ms
         self._unsupported = unsupported
+        self._verifier = verifier
         self._ranker = Ranker(_reader_for(embedder), store.document_frequency, store.counts()[0])
         # The reader knows English alone; an embedder that may know more reads what cannot be put into English.
         untold = None if reads_english_alone(embedder.spec) else embedder
@@ -78,17 +82,19 @@ class Assistant:
         k: int | None = None,
         reranker: str | Reranker | None = None,
         unsupported: Unsupported | None = None,
+        verifier: str | Verifier | None = None,
     ) -> Assistant:
         """Over an index that exists; what is not given comes from the settings, the embedder from the index itself.
 
         llm: a spec, an LLM, or any chat model of LangChain's. unsupported: "mark" or "drop" what quotes do not support.
         Raises StoreMissing, StoreMismatch, or a FootnoteError that says what is wrong with a spec.
         """
-        specs = {"llm": llm, "reranker": reranker if reranker != "" else DEFAULT_RERANKER}
+        specs = {"llm": llm, "reranker": _chosen(reranker), "verifier": _chosen(verifier)}
         given = {name: spec for name, spec in specs.items() if isinstance(spec, str)}
         settings = Settings.read(index=index, embedder=embedder, k=k, unsupported=unsupported, **given)
         writer = as_llm(settings.llm if llm is None else llm, settings.limits)
         sorter = make_reranker(settings.reranker) if reranker is None or isinstance(reranker, str) else reranker
+        checker = make_verifier(settings.verifier) if verifier is None or isinstance(verifier, str) else verifier
         store = VectorStore.open(settings.index, search_words)
         with ExitStack() as undo:
             undo.callback(store.close)
@@ -96,7 +102,7 @@ class Assistant:
             maker = make_embedder(settings.embedder if settings.is_set("embedder") else store.manifest.embedder)
             store.manifest.check(replace(store.manifest, embedder=maker.spec), store.where)
             undo.pop_all()
-        return cls(store, maker, writer, settings.k, sorter, settings.rerank_ms, settings.unsupported)
+        return cls(store, maker, writer, settings.k, sorter, settings.rerank_ms, settings.unsupported, checker)
 
     def __enter__(self) -> Assistant:
         return self
@@ -143,7 +149,7 @@ class Assistant:
             yield abstained(base, reason, prompt, clock)
             return
         numbering = Numbering(paper_id for turn in history for paper_id in turn.paper_ids)
-        yield from written(base, self._llm, Citer(prompt, numbering), clock, self._unsupported)
+        yield from written(base, self._llm, Citer(prompt, numbering, self._verifier), clock, self._unsupported)
 
     def scope(self, only: Filter, *, asked: bool = False) -> Scope | None:
         """The papers that a filter leaves; None when it filters nothing. asked: whether a question said part of it."""
@@ -245,6 +251,11 @@ def _reader_for(embedder: Embedder) -> Embedder:
     from rag.reader import reader  # noqa: PLC0415 - onnxruntime is paid for by those who use it
 
     return reader()
+
+
+def _chosen(spec: object) -> object:
+    """A spec, where an empty one is a choice too: of none."""
+    return "none" if spec == "" else spec
 
 
 def _interleaved(

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rag.markers import normalised, restored
-from rag.prompt import led_in
+from rag.prompt import FENCE, led_in
 from rag.repair import backed
 from rag.sentences import sentence_spans
 from rag.types import Claim, Prompt, Quote
+from rag.verifier import Verifier, confirmed
 
+_FENCE = re.compile(rf"</?{FENCE}[0-9a-f]{{8}}>")
 _MARKER = re.compile(r"\s*\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _RUN = re.compile(r"(?:\s*\[\d{1,3}(?:\s*[,;]\s*\d{1,3})*\])+")
 _RUN_AT_END = re.compile(rf"(?P<run>{_RUN.pattern})(?P<stop>[.!?]?)$")
@@ -47,10 +49,14 @@ class Numbering:
 
 @dataclass(slots=True)
 class Citer:
-    """Reads a stream against a prompt. invented: how many keys were removed because nothing stood behind them."""
+    """Reads a stream against a prompt. verifier: asked of each sentence of a model's own.
+
+    invented: how many keys were removed because nothing stood behind them.
+    """
 
     prompt: Prompt
     numbering: Numbering
+    verifier: Verifier | None = None
     invented: int = 0
     _titles: dict[str, str] = field(init=False)
     _forms: tuple[str, ...] = field(init=False)
@@ -120,6 +126,7 @@ class Citer:
 
     def _free(self, sentence: str) -> Claim | None:
         """A sentence in a model's own words, with markers anywhere; None when it has no words."""
+        sentence = _FENCE.sub("", sentence).strip()  # some models repeat what the evidence stands between
         bare = _RUN.sub(_intervals, sentence).strip()
         said = restored(_LIST_ITEM.sub("", bare, count=1)).strip("*_ ")
         if not any(char.isalnum() for char in said):
@@ -128,6 +135,8 @@ class Citer:
             return None
         cited = tuple(dict.fromkeys(quote for run in _RUN.findall(sentence) for quote in self._cited(_keys(run))))
         found = backed(said, cited, self.prompt)
+        if self.verifier and not self.prompt.language:
+            found = confirmed(found, said, self.verifier)
         if found.corrected:
             text = _before_stop(restored(bare), self._markers(found.quotes))
         else:

@@ -2,7 +2,7 @@
 
 FootnoteError             what every error of this package is
 ├── UsageError            a wrong argument, spec, setting or file name: the caller can mend it
-│   └── UnknownSpec       an embedder, LLM or reranker spec that no table knows
+│   └── UnknownSpec       an embedder, LLM, reranker or verifier spec that no table knows
 ├── MissingPackage        an optional package is not installed
 ├── MissingKey            an environment variable that a provider needs is not set
 ├── LoadError             a papers file cannot be read at all (single bad records are rejects, not errors)
@@ -22,7 +22,7 @@ class UsageError(FootnoteError):
 
 
 class UnknownSpec(UsageError):
-    """No embedder, LLM or reranker is known by that spec."""
+    """No embedder, LLM, reranker or verifier is known by that spec."""
 
 
 class MissingPackage(FootnoteError):

@@ -15,6 +15,7 @@ from rag.types import Paper, Prompt, Turn
 from vectorstore.passage import Hit
 
 ABSTENTION = "The abstracts don't say."
+FENCE = "abstracts-"  # how the tag around the evidence begins; eight hexadecimal digits follow
 # What models write instead of it, of the papers or of themselves.
 _ABSTAINS = re.compile(
     r"(?:(?:unfortunately|sorry|based on [^,]{3,60}|from [^,]{3,60}),?\s+)?(?:"

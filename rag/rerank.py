@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from threading import Lock
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from rag.cross_encoder import CrossEncoderModel
 from rag.errors import BackendError, ModelError, UnknownSpec
 from rag.specs import make, needs_name
 from rag.text import searched
@@ -79,36 +79,14 @@ class CrossEncoderReranker:
     """Any cross-encoder of sentence-transformers, by its name on the hub or its folder. Safe in several threads."""
 
     def __init__(self, name: str) -> None:
-        from sentence_transformers import CrossEncoder  # noqa: PLC0415 - takes eight seconds
-
         self.spec = f"st:{name}"
-        self._lock = Lock()  # a tokenizer that is set up for one batch cannot be for another
-        try:
-            self._model: Any = CrossEncoder(name)
-        except (OSError, ValueError) as error:
-            why, _, _ = str(error).partition("\n")
-            raise ModelError(f"sentence-transformers cannot load {name!r}: {why}") from error
-        if why := _unfit(self._model):
-            raise ModelError(f"{name!r} is no reranker: {why}")
+        self._model = CrossEncoderModel(name, "reranker")
+        if (count := len(self._model.labels)) != 1:
+            raise ModelError(f"{name!r} is no reranker: it gives {count} scores to a text, not one")
 
     def score(self, question: str, texts: Sequence[str]) -> Vector:
         """(n,), in the order of the texts; higher is nearer."""
-        with self._lock:
-            try:
-                scores = self._model.predict([(question, text) for text in texts], show_progress_bar=False)
-            except RuntimeError as error:  # torch's, as when memory runs out
-                raise BackendError(f"the reranker {self.spec} failed: {type(error).__name__}") from error
-        return np.asarray(scores, dtype=np.float32).reshape(len(texts))
-
-
-def _unfit(model: Any) -> str:
-    """Why a model that could be loaded cannot score, "" when it can."""
-    if model.num_labels != 1:
-        return f"it gives {model.num_labels} scores to a text, not one"
-    config = getattr(getattr(model[0], "model", None), "config", None)
-    kind = next(iter(getattr(config, "architectures", None) or ()), "")
-    # sentence-transformers would put a head of random weights on these, and say so in a log alone.
-    return f"a {kind} has no head that scores" if kind.endswith(("Model", "MaskedLM")) else ""
+        return self._model.scores([(question, text) for text in texts])[:, 0]
 
 
 def _none(name: str) -> None:

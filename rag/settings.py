@@ -21,6 +21,7 @@ from rag.limits import DEFAULT_LIMITS, Limits
 from rag.llm import DEFAULT_LLM
 from rag.rerank import DEFAULT_RERANKER
 from rag.specs import KEYS, bare
+from rag.verifier import DEFAULT_VERIFIER
 
 FILE = "footnote.toml"
 
@@ -61,6 +62,7 @@ def _table() -> tuple[Setting, ...]:
             least=512,
         ),
         Setting("unsupported", "mark", "sentences that their references do not support", among=("mark", "drop")),
+        Setting("verifier", DEFAULT_VERIFIER, "an entailment model that is asked of each sentence besides"),
         Setting("k", 6, "papers read for an answer", least=1),
         Setting("reranker", DEFAULT_RERANKER, "what puts the papers found in order once more"),
         Setting("rerank_ms", 1500, "milliseconds that it may take", least=1),
@@ -80,6 +82,7 @@ class Settings:
     llm_max_tokens: int
     llm_context: int
     unsupported: Literal["mark", "drop"]
+    verifier: str
     k: int
     reranker: str
     rerank_ms: int

@@ -50,13 +50,14 @@ _SMALL_WORDS = frozenset("of the and for in to a on".split())
 class Support:
     """ok: whether the quotes say so. reason: what of the sentence they do not say, "" when ok. score: 0..1, for
     ranking: how much of its content stands there, less when something contradicts. contradicts: whether the quotes say
-    the opposite, as far as can be told.
+    the opposite, as far as can be told. thin: whether all that is wrong is that too little of it stands there.
     """
 
     ok: bool
     reason: str
     score: float
     contradicts: bool = False
+    thin: bool = False
 
 
 def check(sentence: str, quotes: Sequence[Quote], titles: Sequence[str] = (), *, foreign: bool = False) -> Support:
@@ -81,7 +82,7 @@ def check(sentence: str, quotes: Sequence[Quote], titles: Sequence[str] = (), *,
     if opposite := _opposite(said, sources):
         return Support(ok=False, reason=opposite, score=share * _DOUBTED, contradicts=True)
     enough = share >= _ENOUGH
-    return Support(enough, "" if enough else "too little of it stands in what it cites", share)
+    return Support(enough, "" if enough else "too little of it stands in what it cites", share, thin=not enough)
 
 
 def _wrong_number(sentence: str, there: str) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 import pytest
 
 from rag.cite import Citer, Numbering
+from rag.limits import Limits
+from rag.messages import messages
 from rag.types import Claim, Paper, Prompt, Quote
 
 SENTENCES = {
@@ -377,3 +379,11 @@ def test_random_streams_lose_no_word_of_a_model() -> None:
 
 def letters(text: str) -> str:
     return "".join(char for char in text if char.isalpha())
+
+
+def test_the_tags_around_the_evidence_are_no_words_of_an_answer() -> None:
+    tag = messages(PROMPT, Limits())[-1][1].partition("\n")[0]
+    assert tag.startswith("<abstracts-")
+    end = tag.replace("<", "</")
+    assert texts(f"{tag}\nIt needs 40 particles [2].{end}\n{end}") == ["It needs 40 particles [1]."]
+    assert only("It lies in <abstracts>, they say [2].").text == "It lies in <abstracts>, they say [1]."

@@ -22,7 +22,7 @@ ONLY_IN = {
     "langchain_core": ("vectorstore/dense.py", "rag/chat_model.py", "rag/embed.py", "rag/langchain.py"),
     "langchain": ("rag/embed.py", "rag/chat_model.py"),
     "gradio": ("ui/page*.py",),
-    "sentence_transformers": ("rag/embed.py", "rag/rerank.py"),
+    "sentence_transformers": ("rag/cross_encoder.py", "rag/embed.py"),
     "onnxruntime": ("rag/minilm.py",),
     "tokenizers": ("rag/minilm.py", "eval/reader_train.py"),
     "onnx": ("rag/bert_graph.py",),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cross_encoders import cross_encoder
 from fakes import KeywordEmbedder
 
 import rag.minilm
@@ -189,21 +189,7 @@ def time_passes(seconds: float) -> None:
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a cross-encoder with two layers of width 32 and random weights, the same each time."""
-    import torch
-    from transformers import BertConfig, BertForSequenceClassification
-
-    folder = tmp_path_factory.mktemp("tiny")
-    source = rag.minilm.model_folder()
-    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
-        shutil.copy(source / name, folder)
-    size = json.loads((source / "config.json").read_text("utf-8"))["vocab_size"]
-    shape = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
-    with torch.random.fork_rng():
-        torch.manual_seed(5)
-        model = BertForSequenceClassification(BertConfig(vocab_size=size, num_labels=1, initializer_range=0.5, **shape))
-    model.save_pretrained(folder)
-    return folder
+    return cross_encoder(tmp_path_factory.mktemp("tiny"))
 
 
 TEXTS = ["The filter needs no partition function.", "A drug against cancer.", "filter " * 1000, ""]
@@ -265,12 +251,8 @@ def test_a_wrong_spec_says_what_to_do(spec: str, error: type[FootnoteError], mes
     assert "\n" not in str(caught.value)
 
 
-def test_a_model_of_several_classes_is_no_reranker(tiny: Path, tmp_path: Path) -> None:
-    from transformers import BertConfig, BertForSequenceClassification
-
-    folder = shutil.copytree(tiny, tmp_path / "three")
-    config = BertConfig.from_pretrained(tiny, num_labels=3)
-    BertForSequenceClassification(config).save_pretrained(folder)
+def test_a_model_of_several_classes_is_no_reranker(tmp_path: Path) -> None:
+    folder = cross_encoder(tmp_path, "entailment", "neutral", "contradiction")
     with pytest.raises(ModelError, match="is no reranker: it gives 3 scores to a text, not one"):
         make_reranker(f"st:{folder}")
 

@@ -109,7 +109,7 @@ def test_a_wrong_variable_and_a_wrong_argument_are_named(monkeypatch: pytest.Mon
 def test_rows_tell_every_setting() -> None:
     rows = Settings.read(k=9).rows()
     assert [name for name, *_ in rows] == [
-        *("index", "embedder", "llm", "llm_timeout", "llm_max_tokens", "llm_context", "unsupported"),
+        *("index", "embedder", "llm", "llm_timeout", "llm_max_tokens", "llm_context", "unsupported", "verifier"),
         *("k", "reranker", "rerank_ms", "host", "port"),
     ]
     assert ("k", "9", "argument", "papers read for an answer") in rows

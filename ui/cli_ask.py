@@ -21,6 +21,7 @@ from ui.cli_options import (
     OUT,
     RERANKER,
     UNSUPPORTED,
+    VERIFIER,
     FilteringCommand,
     filters,
 )
@@ -44,6 +45,7 @@ K = click.option("-k", type=int, metavar="N", help="Papers read for an answer. [
 @RERANKER
 @K
 @UNSUPPORTED
+@VERIFIER
 @AS_JSON
 @BATCH
 @OUT
@@ -57,6 +59,7 @@ def ask(
     reranker: str | None,
     k: int | None,
     unsupported: Unsupported | None,
+    verifier: str | None,
     as_json: bool,
     batch: str | None,
     out: str,
@@ -78,7 +81,7 @@ def ask(
       footnote ask --batch questions.jsonl --out answers.jsonl
     """
     _one_of(question, batch, out)
-    with _assistant(index, llm, embedder, k, reranker, unsupported) as bot:
+    with _assistant(index, llm, embedder, k, reranker, unsupported, verifier) as bot:
         if batch is not None:
             _ask_batch(bot, batch, out, only, constraints)
             return
@@ -141,6 +144,7 @@ def search(
 @RERANKER
 @K
 @UNSUPPORTED
+@VERIFIER
 @filters
 def chat(
     index: str | None,
@@ -149,6 +153,7 @@ def chat(
     reranker: str | None,
     k: int | None,
     unsupported: Unsupported | None,
+    verifier: str | None,
     only: Filter,
 ) -> None:
     """Ask and ask on, in this terminal. Empty line or Ctrl-D: the end; Ctrl-C: stops an answer.
@@ -158,7 +163,7 @@ def chat(
     from rag.types import Turn  # noqa: PLC0415
 
     history: tuple[Turn, ...] = ()
-    with _assistant(index, llm, embedder, k, reranker, unsupported) as bot:
+    with _assistant(index, llm, embedder, k, reranker, unsupported, verifier) as bot:
         click.echo(
             f"{bot.paper_count():,} papers from {bot.index}, answered by {bot.llm}. An empty line ends.",
             err=True,
@@ -222,10 +227,11 @@ def _assistant(
     k: int | None,
     reranker: str | None,
     unsupported: Unsupported | None = None,
+    verifier: str | None = None,
 ) -> Assistant:
     from rag import Assistant  # noqa: PLC0415
 
-    return Assistant.open(index=index, llm=llm, embedder=embedder, k=k, reranker=reranker, unsupported=unsupported)
+    return Assistant.open(index, llm, embedder, k, reranker, unsupported, verifier)
 
 
 def _one_of(question: str | None, batch: str | None, out: str) -> None:

@@ -24,6 +24,9 @@ UNSUPPORTED = click.option(
     type=click.Choice(["mark", "drop"]),
     help="What becomes of a sentence that its references do not support. [default: mark]",
 )
+VERIFIER = click.option(
+    "--verifier", metavar="SPEC", help="none (default), or st:NAME_OR_FOLDER: an entailment model that checks as well"
+)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 BATCH = click.option(
     "--batch", metavar="Q.jsonl", help='Read questions as lines of {"id", "question"}; - for standard input.'

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ui.cli_options import INDEX, LLM, RERANKER, UNSUPPORTED
+from ui.cli_options import INDEX, LLM, RERANKER, UNSUPPORTED, VERIFIER
 from vectorstore.errors import StoreMissing
 from vectorstore.filter import Filter
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @LLM
 @RERANKER
 @UNSUPPORTED
+@VERIFIER
 def serve(
     host: str | None,
     port: int | None,
@@ -35,6 +36,7 @@ def serve(
     llm: str | None,
     reranker: str | None,
     unsupported: Unsupported | None,
+    verifier: str | None,
 ) -> None:
     """Open the chat page over the index.
 
@@ -48,7 +50,9 @@ def serve(
     check_address(settings.host, settings.port)  # before the seconds that opening takes
     click.echo("opening …", err=True)
     try:
-        answerer: Assistant | NoIndex = Assistant.open(settings.index, settings.llm, None, None, reranker, unsupported)
+        answerer: Assistant | NoIndex = Assistant.open(
+            settings.index, settings.llm, None, None, reranker, unsupported, verifier
+        )
     except StoreMissing:
         answerer = NoIndex(settings.index, settings.llm)
     from ui.page import serve as serve_page  # noqa: PLC0415 - Gradio takes three seconds
