@@ -86,13 +86,13 @@ def negation(said: Line, sources: Sequence[Line]) -> str:
     """The word that one of the two negates and the other does not; "" when they agree."""
     for place in _negated(said):
         if _contradicted(said, place, sources):
-            return f"not {said.stems[place]}"
+            return f"not {said.tokens[place]}"
     if any(said.negates) and not any(any(s.negates) or _weakly(s) for s in sources):
         return "a negation"
     for source in sources:
         for place in _negated(source):
             if _contradicted(source, place, [said]) and not _agreed(source, place, sources):
-                return source.stems[place]
+                return source.tokens[place]
     return ""
 
 
@@ -114,7 +114,7 @@ def direction(said: Line, sources: Sequence[Line]) -> str:
                 elif any((group, -sign) in their for group, sign in sides):
                     opposite = max(opposite, shared)
         if opposite > same and opposite >= _ALIKE:
-            return stem
+            return said.tokens[place]
     return _prefixed(said, sources)
 
 
@@ -130,7 +130,7 @@ def swapped(said: Line, sources: Sequence[Line]) -> str:
         left, right = ours[0] - ours[1], ours[1] - ours[0]
         their_left, their_right = theirs[0] - theirs[1], theirs[1] - theirs[0]
         if left & their_right and right & their_left and not left & their_left:
-            return ours[2]
+            return next((t for t, s in zip(said.tokens, said.stems, strict=True) if s == ours[2]), ours[2])
     return ""
 
 
@@ -227,7 +227,7 @@ def _prefixed(said: Line, sources: Sequence[Line]) -> str:
         for source in sources:
             for i, other in enumerate(source.stems):
                 if other in others and len(other) >= _PREFIXED and _shared(around, _around(source, i)) >= _ALIKE:
-                    return word
+                    return said.tokens[place]
     return ""
 
 

@@ -165,8 +165,3 @@ def _written_otherwise(parts: Sequence[str], name: str, there: str) -> bool:
     spelt = re.findall(r"[^\W\d_]+", there)
     initials = "".join(word[0] for word in spelt)
     return bare in initials or bare in "".join(word[0] for word in spelt if word not in _SMALL_WORDS)
-
-
-def supports(sentence: str, quotes: Sequence[Quote]) -> bool:
-    """Whether the quotes support the sentence."""
-    return check(sentence, quotes).ok
