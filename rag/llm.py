@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Protocol, runtime_checkable
 
-from rag.errors import UnknownSpec, UsageError
+from rag.errors import UsageError
 from rag.limits import DEFAULT_LIMITS, Limits
 from rag.quote import QuoteLLM
-from rag.specs import PROVIDERS, make, needs_name
+from rag.specs import PROVIDERS, make, needs_name, takes_no_name
 from rag.types import Prompt
 
 DEFAULT_LLM = "quote"
@@ -62,8 +62,7 @@ def _chat_model(provider: str) -> Callable[..., LLM]:
 
 
 def _quote(name: str, limits: Limits) -> LLM:  # noqa: ARG001 - it takes no time and writes no tokens
-    if name:
-        raise UnknownSpec(f"the LLM 'quote' takes no name, so not 'quote:{name}'")
+    takes_no_name("LLM", "quote", name)
     return QuoteLLM()
 
 

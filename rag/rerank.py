@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Protocol
 
 import numpy as np
 
 from rag.cross_encoder import CrossEncoderModel
-from rag.errors import BackendError, ModelError, UnknownSpec
-from rag.specs import make, needs_name
+from rag.errors import BackendError, ModelError
+from rag.specs import make, needs_name, takes_no_name
 from rag.text import searched
 from vectorstore.passage import Hit, Vector
 
@@ -89,12 +90,7 @@ class CrossEncoderReranker:
         return self._model.scores([(question, text) for text in texts])[:, 0]
 
 
-def _none(name: str) -> None:
-    if name:
-        raise UnknownSpec(f"the reranker 'none' takes no name, so not 'none:{name}'")
-
-
 _TABLE: Mapping[str, Callable[[str], Reranker | None]] = {
-    "none": _none,
+    "none": partial(takes_no_name, "reranker", "none"),
     "st": lambda name: CrossEncoderReranker(needs_name("reranker", "st", name, "NAME_OR_FOLDER")),
 }

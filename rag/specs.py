@@ -44,6 +44,12 @@ def needs_name(kind: str, provider: str, name: str, example: str) -> str:
     return name
 
 
+def takes_no_name(kind: str, provider: str, name: str) -> None:
+    """Nothing, or UnknownSpec when there is a name where none belongs."""
+    if name:
+        raise UnknownSpec(f"the {kind} {provider!r} takes no name, so not '{provider}:{name}'")
+
+
 def bare(spec: str) -> str:
     """The spec as it may be shown: without user, password and query in an address of a server, which may hold keys."""
     before, at, url = spec.partition("@")

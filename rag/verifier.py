@@ -12,12 +12,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Literal, Protocol
 
 from rag.cross_encoder import CrossEncoderModel
-from rag.errors import BackendError, ModelError, UnknownSpec
+from rag.errors import BackendError, ModelError
 from rag.repair import Backed
-from rag.specs import make, needs_name
+from rag.specs import make, needs_name, takes_no_name
 from rag.support import Support
 from rag.text import searched
 
@@ -86,12 +87,7 @@ def _verdict(label: str) -> Verdict:
     return "entailment" if known.startswith("entail") else "neutral"
 
 
-def _none(name: str) -> None:
-    if name:
-        raise UnknownSpec(f"the verifier 'none' takes no name, so not 'none:{name}'")
-
-
 _TABLE: Mapping[str, Callable[[str], Verifier | None]] = {
-    "none": _none,
+    "none": partial(takes_no_name, "verifier", "none"),
     "st": lambda name: EntailmentVerifier(needs_name("verifier", "st", name, "NAME_OR_FOLDER")),
 }

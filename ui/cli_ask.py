@@ -231,7 +231,9 @@ def _assistant(
 ) -> Assistant:
     from rag import Assistant  # noqa: PLC0415
 
-    return Assistant.open(index, llm, embedder, k, reranker, unsupported, verifier)
+    return Assistant.open(
+        index=index, llm=llm, embedder=embedder, k=k, reranker=reranker, unsupported=unsupported, verifier=verifier
+    )
 
 
 def _one_of(question: str | None, batch: str | None, out: str) -> None:

@@ -51,7 +51,7 @@ def serve(
     click.echo("opening …", err=True)
     try:
         answerer: Assistant | NoIndex = Assistant.open(
-            settings.index, settings.llm, None, None, reranker, unsupported, verifier
+            settings.index, settings.llm, reranker=reranker, unsupported=unsupported, verifier=verifier
         )
     except StoreMissing:
         answerer = NoIndex(settings.index, settings.llm)

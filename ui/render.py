@@ -108,10 +108,10 @@ def _markers(key: str, answer: Answer, claim: Claim | None) -> Callable[[str], s
 
 def _marker(key: str, answer: Answer, claim: Claim | None, number: int) -> str:
     """The link of [number]; "" when the sentence cites no such reference. data-q: the words that it rests on."""
-    reference = next(
-        (r for r in answer.references if claim and number in claim.references and r.number == number), None
-    )
-    if claim is None or reference is None:
+    if claim is None or number not in claim.references:
+        return ""
+    reference = next((r for r in answer.references if r.number == number), None)
+    if reference is None:
         return ""
     spans = [(quote.start, quote.end) for quote in claim.quotes if quote.paper_id == reference.paper.id]
     return (
