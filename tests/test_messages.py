@@ -28,6 +28,8 @@ def prompt_of(*papers: list[str]) -> Prompt:
 FEW = prompt_of(["One is a number.", "Two is another."], ["Three is odd."])
 MANY = prompt_of(*[[f"Sentence {n}-{i} says something of the matter at hand." for i in range(6)] for n in range(8)])
 
+ORDER = [*range(1, 13), *range(13, 49, 6)]  # of MANY's keys: the best twelve, then the best of every other paper
+
 
 def sent(prompt: Prompt, limits: Limits | None = None) -> str:
     return messages(prompt, limits or Limits())[-1][1]
@@ -42,10 +44,12 @@ def test_rules_then_evidence_under_its_papers_then_the_question() -> None:
     assert (role, asker) == ("system", "human")
     assert ABSTENTION in rules
     assert "in English" in rules
-    tag, *lines, end, gap, question = text.split("\n")
+    tag, *lines, end, gap, question, last, more = text.split("\n")
     assert re.fullmatch(rf"<{FENCE}[0-9a-f]{{8}}>", tag)
     assert (end, gap, question) == (tag.replace("<", "</"), "", "Question: How many?")
     assert tag.strip("<>") in rules
+    assert last.startswith("Begin with these sentences, which come nearest to the question: [1], [2], [3].")
+    assert more.startswith("English, ")
     assert lines == [
         *("Paper: Title 0", "[1] One is a number.", "[2] Two is another."),
         *("Paper: Title 1", "[3] Three is odd."),
@@ -60,7 +64,8 @@ def test_the_rules_hold_no_sentence_that_could_be_copied_as_an_answer() -> None:
 def test_language_and_context_are_told() -> None:
     (_, rules), (_, text) = messages(replace(FEW, language="zh", context="particle filters"), Limits())
     assert "in Chinese" in rules
-    assert text.endswith("Question: How many?\n(It is about: particle filters)")
+    assert "Question: How many?\n(It is about: particle filters)\nBegin with" in text
+    assert "in\nChinese, " in text
 
 
 def test_the_conversation_goes_along_without_its_markers_and_not_for_ever() -> None:
@@ -75,15 +80,29 @@ def test_the_conversation_goes_along_without_its_markers_and_not_for_ever() -> N
 def test_what_is_sent_fits_and_the_least_relevant_is_left_out(context: int) -> None:
     limits = Limits(tokens=200, context=context)
     keys = offered(sent(MANY, limits))
-    assert keys == list(range(1, len(keys) + 1)), "not the most relevant"
+    assert keys == ORDER[: len(keys)], "not the most relevant"
     assert sum(tokens(text) for _, text in messages(MANY, limits)) <= context - 200
     for key in keys:
         assert f"[{key}] {MANY.evidence[key - 1].text}\n" in sent(MANY, limits)
 
 
-def test_more_room_takes_more_and_never_more_than_thirty() -> None:
-    counts = [len(offered(sent(MANY, Limits(tokens=200, context=context)))) for context in (700, 900, 8000)]
-    assert counts[0] < counts[1] < counts[2] == 30
+def test_more_room_takes_more_and_never_more_than_the_best_and_one_of_each_paper() -> None:
+    sizes = [offered(sent(MANY, Limits(tokens=200, context=context))) for context in (600, 700, 8000)]
+    assert len(sizes[0]) < len(sizes[1]) < len(sizes[2])
+    assert sizes[2] == ORDER
+    wide = prompt_of(*[[f"Sentence {n} says something."] for n in range(40)])
+    assert offered(sent(wide, Limits(context=8000))) == list(range(1, 31))
+
+
+def test_the_nearest_sentences_are_named_out_of_those_that_are_sent() -> None:
+    mixed = replace(FEW, relevance=(0.1, 0.9, 0.5))
+    assert "nearest to the question: [1], [2], [3]. " in sent(mixed)
+    assert "such as [2]." in sent(mixed)
+    assert "nearest to the question: [1]. " in sent(MANY, Limits(tokens=200, context=210))
+
+
+def test_a_prompt_without_evidence_names_nothing() -> None:
+    assert sent(replace(FEW, evidence=(), relevance=())).endswith("Question: How many?")
 
 
 def test_one_sentence_is_always_sent() -> None:
