@@ -49,12 +49,10 @@ def messages(prompt: Prompt, limits: Limits) -> list[tuple[str, str]]:
     if prompt.context:
         asked += f"\n(It is about: {prompt.context})"
     ranked = _ranked(prompt)
-    last = _last(ranked, language)
-    others = (rules, asked, last, tag * 2, *(text for _, text in told))
-    places = _fitting(prompt, ranked, limits.context - limits.tokens - sum(map(tokens, others)))
-    last = _last([place for place in ranked if place in places], language)
-    lines = "\n".join(_lines(prompt, places))
-    return [("system", rules), *told, ("human", f"<{tag}>\n{lines}\n</{tag}>\n\n{asked}{last}")]
+    others = (rules, asked, _last(ranked, language), tag * 2, *(text for _, text in told))
+    kept = _fitting(prompt, ranked, limits.context - limits.tokens - sum(map(tokens, others)))
+    lines = "\n".join(_lines(prompt, sorted(kept)))
+    return [("system", rules), *told, ("human", f"<{tag}>\n{lines}\n</{tag}>\n\n{asked}{_last(kept, language)}")]
 
 
 def _last(ranked: Sequence[int], language: str) -> str:
@@ -93,7 +91,7 @@ def _ranked(prompt: Prompt) -> list[int]:
 
 
 def _fitting(prompt: Prompt, ranked: Sequence[int], room: int) -> list[int]:
-    """The places of the sentences that are offered, in their order."""
+    """The places of the sentences that are offered, out of `ranked` and in its order."""
     kept: list[int] = []
     papers: set[str] = set()
     titles = {paper.id: paper.title for paper in prompt.papers}
@@ -104,7 +102,7 @@ def _fitting(prompt: Prompt, ranked: Sequence[int], room: int) -> list[int]:
             room -= cost
             kept.append(place)
             papers.add(quote.paper_id)
-    return sorted(kept)
+    return kept
 
 
 def _lines(prompt: Prompt, places: Sequence[int]) -> Iterator[str]:
